@@ -5,7 +5,6 @@
 #include "la/la.h"
 #include "onecontext.h"
 #include "truths.h"
-#include "tune/policy.h"
 
 #include <float.h>
 
@@ -1050,35 +1049,28 @@ static void test_verdict__whole_paths_and_few_steps(void **state)
     sock_model_free(model);
 }
 
-/* A number that decides is changed on purpose only. */
-static void test_check__policy(void **state)
+/* Fewer steps in many states, and ends for each of them; few steps have all the ends of a whole check. */
+static void test_check__a_quick_look_costs_alike(void **state)
 {
     (void)state;
-    assert_true(SK_CHECK_STEPS == 20000 && SK_CHECK_QUICK_DRAWS == 19);
     assert_int_equal(sk_check_quick_steps(1, false), 1500);
     assert_int_equal(sk_check_quick_steps(10, false), 1500);
     assert_int_equal(sk_check_quick_steps(20, false), 375);
     assert_int_equal(sk_check_quick_steps(100, false), 200);
-    assert_int_equal(sk_check_quick_draws(1, false, 71, 1), SK_CHECK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, false, 71, 1), 99);
     assert_int_equal(sk_check_quick_draws(1, false, 570, 1), 50);
     assert_int_equal(sk_check_quick_draws(1, false, 570, 2), 25); /* ends that cost twice as much */
     assert_int_equal(sk_check_quick_draws(1, false, 570, 0.5), 50);
-    assert_int_equal(sk_check_quick_draws(1, false, 1000000, 1), SK_CHECK_QUICK_DRAWS);
-    assert_int_equal(sk_check_quick_draws(1, false, 570, 9), SK_CHECK_QUICK_DRAWS);
+    assert_int_equal(sk_check_quick_draws(1, false, 1000000, 1), 19);
+    assert_int_equal(sk_check_quick_draws(1, false, 570, 9), 19);
     assert_int_equal(sk_check_quick_steps(1, true), 2303); /* with all ends */
-    assert_int_equal(sk_check_quick_draws(1, true, 2303, 1), SK_CHECK_DRAWS);
-    assert_int_equal(sk_check_quick_draws(1, true, 2303, 2), SK_CHECK_DRAWS / 2);
-    assert_int_equal(SK_CHECK_SEED, 0);
+    assert_int_equal(sk_check_quick_draws(1, true, 2303, 1), 99);
+    assert_int_equal(sk_check_quick_draws(1, true, 2303, 2), 49);
     assert_int_equal(sk_check_most_steps(20000, 1), 20000);
     assert_int_equal(sk_check_most_steps(20000, 0.5), 20000);
     assert_int_equal(sk_check_most_steps(20000, 4), 5000);
-    assert_int_equal(sk_check_most_steps(20000, 40), SK_CHECK_QUICK_STEPS);
+    assert_int_equal(sk_check_most_steps(20000, 40), 1500);
     assert_int_equal(sk_check_most_steps(200, 40), 200);
-    assert_true(SK_CHECK_INNER == 4 && SK_CHECK_RUN_INNER == 12 && SK_CHECK_RUN == 4 && SK_CHECK_RUNS_LEAST == 30);
-    assert_true(SK_CHECK_LEFT == 0.1 && SK_CHECK_LAGS == 5 && SK_CHECK_WAVES_ONE == 5 && SK_CHECK_WAVES_MANY == 4);
-    assert_true(SK_CHECK_CURVES == 3 && SK_CHECK_PER_RELAXATION == 8 && SK_CHECK_HEUN == 0.1);
-    assert_true(SK_CHECK_LAG1 == 0.03 && SK_CHECK_RATIO == 0.05 && SK_CHECK_SCALE == 0.05 && SK_CHECK_SHARE == 0.005);
-    assert_true(SK_CHECK_DISTANCE == 0.02 && SK_CHECK_TAILS == 0.1 && SK_CHECK_LONG == 0.5 && SK_CHECK_WILD == 5);
 }
 
 int main(void)
@@ -1118,7 +1110,7 @@ int main(void)
         cmocka_unit_test(test_verdict__patterns),
         cmocka_unit_test(test_verdict__the_strongest_has_the_word),
         cmocka_unit_test(test_verdict__whole_paths_and_few_steps),
-        cmocka_unit_test(test_check__policy),
+        cmocka_unit_test(test_check__a_quick_look_costs_alike),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -164,19 +164,6 @@ static void test_transitions__reach_is_a_thousandth_of_the_spread(void **state)
     sock_data_free(data);
 }
 
-static void test_transitions__stride_keeps_at_most_so_many(void **state)
-{
-    (void)state;
-    for (size_t n = 1; n < 40; n++)
-        for (size_t most = 1; most < 40; most++) {
-            const sk_transitions t = {.n = n};
-            const size_t stride = sk_transitions_stride(&t, most), count = (n + stride - 1) / stride;
-            assert_true(count <= most);
-            if (n <= most) assert_int_equal(stride, 1);
-            if (stride > 1) assert_true((n + stride - 2) / (stride - 1) > most); /* and not fewer than need be */
-        }
-}
-
 static void test_transitions__at_rest_nothing_changes(void **state)
 {
     (void)state;
@@ -377,7 +364,6 @@ int main(void)
         cmocka_unit_test(test_transitions__blocks_end_where_a_fold_ends),
         cmocka_unit_test(test_transitions__blocks_are_shorter_in_many_dimensions),
         cmocka_unit_test(test_transitions__reach_is_a_thousandth_of_the_spread),
-        cmocka_unit_test(test_transitions__stride_keeps_at_most_so_many),
         cmocka_unit_test(test_transitions__at_rest_nothing_changes),
         cmocka_unit_test(prop_conditional_rule_is_exact_for_quadratics),
         cmocka_unit_test(test_transitions__without_a_model_the_rule_is_the_left_point),

@@ -3,6 +3,7 @@
 
 #include "api/orderstat.h"
 
+#include "check/checkrules.h"
 #include "data/absorbed.h"
 #include "data/courses.h"
 #include "model/sampler.h"
@@ -110,13 +111,11 @@ sock_status sk_check_briefly(sock_context *ctx, const sock_model *model, const s
 {
     sk_check_spec one = *spec;
     const size_t steps = sk_data_intervals(data);
-    const bool at_once = model->structure->order == 2 && steps <= SK_CHECK_SECOND_WHOLE; /* such a fit takes longer */
+    const bool at_once = sk_check_second_at_once(model->structure->order, steps); /* such a fit takes longer */
     one.draws = at_once ? SK_CHECK_DRAWS : 0;
     one.tabled = sk_model_has_tables(model) && steps <= sk_check_quick_steps(data->d, true);
     one.most = at_once ? SK_CHECK_STEPS : sk_check_quick_steps(data->d, one.tabled);
-    one.exits = one.tabled || at_once              ? SK_CHECK_EXIT_PATHS
-                : data->d <= SK_CHECK_QUICK_STATES ? SK_CHECK_QUICK_EXITS
-                                                   : 0;
+    one.exits = sk_check_quick_exits(data->d, one.tabled || at_once);
     SK_TRY(sk_check_inside(ctx, model, data, &one, out));
     const bool whole = at_once || (one.tabled && out->draws == SK_CHECK_DRAWS);
     if (out->ok || whole) return SOCK_OK;

@@ -1,8 +1,8 @@
 /* explaincall.c - sock_explain: what is given is looked at, the range is settled, the room `explain` does the work. */
 #include "base/options.h"
 #include "explain/explain.h"
+#include "explain/explainrules.h"
 #include "simulate/simulate.h"
-#include "tune/policy.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static void end_at_bounds(const sk_structure *s, size_t k, double *low, double *
 /* Where an end that nobody asked for is near a bound of the model, the bound. */
 static void look_farther(const sk_structure *s, size_t k, const bool *asked, sk_explain_range *range)
 {
-    const double low = range->lower[k], high = range->upper[k], near = SK_EXPLAIN_NEAR * (high - low);
+    const double low = range->lower[k], high = range->upper[k], near = sk_explain_near_bound(high - low);
     range->farther[0] = !asked[0] && s->lower && low - s->lower[k] < near ? s->lower[k] : low;
     range->farther[1] = !asked[1] && s->upper && s->upper[k] - high < near ? s->upper[k] : high;
 }

@@ -2,6 +2,7 @@
  * show. */
 #include "api/fitjob.h"
 #include "data/absorbed.h"
+#include "data/samples.h"
 #include "model/modelinputs.h"
 #include "simulate/simulate.h"
 #include "tune/policy.h"
@@ -88,7 +89,7 @@ static bool knows_bounds(const sock_model *model)
 static sock_status means_of(const sk_fit_job *job, const sock_model *model, size_t k, double bound, double mean[2])
 {
     const sock_data *data = job->data;
-    const size_t stride = 1 + data->points / SK_BOUND_POINTS, n = (data->points - 1) / stride + 1, d = data->d;
+    const size_t stride = sk_bound_stride(data->points), n = (data->points - 1) / stride + 1, d = data->d;
     const size_t in = sk_model_in(model);
     size_t *place = NULL;
     SK_TRY(sk_inputs_find(job->ctx, model, data, &place));
@@ -117,7 +118,7 @@ static bool noise_stops_there(const sk_fit_job *job, const sock_model *model, si
     if (!r || !(r[k * (job->data->d + 1)] > 0)) return true;
     for (size_t i = 0; i < job->data->points; i++)
         close += fabs(job->data->x[i * job->data->d + k] - bound) <= sqrt(r[k * (job->data->d + 1)]);
-    return close >= SK_BOUND_CLOSE;
+    return sk_bound_has_close(close);
 }
 
 /* Nor does noise cross a bound where it is gone: a of usual kernels may vanish there, too. Others are no bounds. */
@@ -127,7 +128,7 @@ static sock_status keep_where_noise_is_gone(sk_fit_job *job, const sock_model *m
         double mean[2] = {0};
         if (!isfinite(job->lower[k])) continue;
         SK_TRY(means_of(job, model, k, job->lower[k], mean));
-        const bool gone = mean[0] > 0 && mean[1] <= SK_BOUND_GONE * mean[0];
+        const bool gone = sk_bound_is_gone(mean[1], mean[0]);
         if (gone && noise_stops_there(job, model, k, job->lower[k]))
             *any = true;
         else

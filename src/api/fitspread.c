@@ -7,6 +7,7 @@
  * s makes the penalty a prior in the units of the data. There were no other candidates, so nothing is between. */
 #include "api/fitjob.h"
 
+#include "data/samples.h"
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
 #include "model/bands.h"
@@ -213,7 +214,7 @@ static sock_status square_sums(sk_fit_job *job, const sock_model *model, const d
 {
     const sk_rule *all = job->rule;
     const size_t d2 = model->d * model->d, pieces = (all->n + FEW_AT_ONCE - 1) / FEW_AT_ONCE;
-    const size_t stride = SK_MAX((all->n + SK_BAND_ROWS - 1) / SK_BAND_ROWS, 1);
+    const size_t stride = sk_band_row_stride(all->n);
     const size_t taken = (pieces + stride - 1) / stride, most = SK_BAND_STEPS / FEW_AT_ONCE;
     const size_t every = model->d > SK_MANY_DIMENSIONS ? 0 : (taken + most - 1) / most;
     double *space = sk_doubles_unset(job->ctx, 2 * FEW_AT_ONCE, d2);

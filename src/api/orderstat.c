@@ -6,6 +6,7 @@
  *   3. Correlation of its neighbouring differences within trajectories. */
 #include "api/orderstat.h"
 
+#include "data/samples.h"
 #include "la/la.h"
 #include "tune/policy.h"
 
@@ -39,8 +40,7 @@ static void survey_clear(survey *s)
 
 /* ---- Step 1 ---- */
 
-/* The degree that gives few enough monomials. */
-static size_t degree_of(size_t d)
+size_t sk_order_degree(size_t d)
 {
     return d <= SK_ORDER_QUARTIC ? 4 : d <= SK_ORDER_CUBIC ? 3 : d <= SK_ORDER_QUADRATIC ? 2 : 1;
 }
@@ -140,7 +140,7 @@ static void fill(survey *s)
         if (s->d == 1)
             put_hats(s, z[0], s->phi + i * s->p);
         else
-            put_products(s->d, z, 0, degree_of(s->d), 1, s->phi + i * s->p, 0);
+            put_products(s->d, z, 0, sk_order_degree(s->d), 1, s->phi + i * s->p, 0);
     }
 }
 
@@ -170,6 +170,10 @@ static sock_status take_out(survey *s, double *total, double *weight)
 
 static bool follows(const survey *s, size_t i) { return s->point[i] == s->point[i - 1] + s->m; }
 
+bool sk_order_has_pairs(size_t pairs) { return pairs >= SK_ORDER_PAIRS; }
+
+bool sk_order_has_rows(size_t rows, size_t functions) { return rows >= SK_ORDER_EACH * functions; }
+
 static sk_order_statistic judge(const survey *s, size_t k, double total)
 {
     const size_t d = s->d;
@@ -185,7 +189,7 @@ static sk_order_statistic judge(const survey *s, size_t k, double total)
         uv += one * other;
         pairs++;
     }
-    const bool known = pairs >= SK_ORDER_PAIRS && uu > 0 && vv > 0 && total > 0;
+    const bool known = sk_order_has_pairs(pairs) && uu > 0 && vv > 0 && total > 0;
     return known ? (sk_order_statistic){uv / sqrt(uu * vv), square / total}
                  : (sk_order_statistic){(double)NAN, (double)NAN};
 }
@@ -195,7 +199,7 @@ static sock_status look(survey *s, sk_order_statistic *out)
 {
     const size_t d = s->d;
     list_rows(s);
-    if (s->n < SK_ORDER_EACH * s->p) return SOCK_OK;
+    if (!sk_order_has_rows(s->n, s->p)) return SOCK_OK;
     double *work = sk_doubles(s->ctx, s->p + 1, d);
     if (!work) return SOCK_ENOMEM;
     fill(s);
@@ -210,8 +214,8 @@ static sock_status look(survey *s, sk_order_statistic *out)
 
 sock_status sk_order_statistics(sock_context *ctx, const sock_data *data, const bool *skip, sk_order_statistic *out)
 {
-    const size_t d = data->d, p = d == 1 ? (size_t)SK_ORDER_KNOTS : monomials(d, degree_of(d)),
-                 room = SK_MIN(data->points, (size_t)SK_ORDER_ROWS);
+    const size_t d = data->d, p = d == 1 ? (size_t)SK_ORDER_KNOTS : monomials(d, sk_order_degree(d)),
+                 room = sk_order_rows(data->points);
     survey s = {.ctx = ctx, .data = data, .skip = skip, .d = d, .p = p, .room = room};
     for (size_t k = 0; k < d; k++) out[k] = (sk_order_statistic){(double)NAN, (double)NAN};
     if (!room || p > SK_ORDER_FEATURES || d >= SK_ORDER_FEATURES) return SOCK_OK;

@@ -14,6 +14,12 @@ typedef struct sk_order_statistic {
 /* One for each state. skip (points, or NULL): steps that begin there are passed over. */
 sock_status sk_order_statistics(sock_context *ctx, const sock_data *data, const bool *skip, sk_order_statistic *out);
 
+/* The degree of the polynomials of d states; whether so many rows tell what is left of so many functions, and so many
+ * pairs of differences a correlation. */
+size_t sk_order_degree(size_t d);
+bool sk_order_has_rows(size_t rows, size_t functions);
+bool sk_order_has_pairs(size_t pairs);
+
 /* Whether such a state looks like a position of second order: its increments go on smoothly, and what they go on with
  * is no function of the states. A smooth path of first order fails the second: Lorenz 63 and 96 have less than 0.03
  * left. */

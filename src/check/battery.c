@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "check/check.h"
 
+#include "check/checkrules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -85,14 +86,9 @@ static void rank_column(size_t n, size_t d, size_t k, const double *x, placed *o
     }
 }
 
-static size_t waves_of_state(size_t d)
-{
-    return d == 1 ? SK_CHECK_WAVES_ONE : SK_MIN(SK_MAX(SK_CHECK_WAVES / d, 1), (size_t)SK_CHECK_WAVES_MANY);
-}
-
 static void make_waves(battery *b, placed *order)
 {
-    const size_t each = waves_of_state(b->in), states = b->waves / each;
+    const size_t each = sk_check_waves_of_state(b->in), states = b->waves / each;
     for (size_t k = 0; k < b->in; k++) rank_column(b->n, b->in, k, b->rows.z, order, b->rank);
     for (size_t i = 0; i < b->n * b->in; i++) b->normal[i] = sk_normal_quantile(b->rank[i]);
     for (size_t i = 0; i < b->n; i++)
@@ -132,7 +128,8 @@ static void take_waves(battery *b)
  * has the word. At most as many as it has waves; their number in all. */
 static size_t take_curves(battery *b)
 {
-    const size_t each = waves_of_state(b->in), taken = SK_MIN(each, (size_t)SK_CHECK_CURVES), states = b->waves / each;
+    const size_t each = sk_check_waves_of_state(b->in), taken = SK_MIN(each, (size_t)SK_CHECK_CURVES),
+                 states = b->waves / each;
     const size_t width = states * taken;
     for (size_t i = 0; i < b->n; i++)
         for (size_t k = 0; k < states; k++) {
@@ -258,7 +255,7 @@ static void test_horizon(battery *b, size_t k)
 {
     double *many = b->columns, *each = many + b->runs.count; /* there is room: runs are a part of the steps */
     const size_t runs = take_runs(b, k, many, each);
-    if (runs < SK_CHECK_RUNS_LEAST) return;
+    if (!sk_check_has_runs(runs)) return;
     const double one = mean_square(&b->scores, k), ratio = mean_square(&b->run_scores, k) / one;
     b->all[HORIZON].statistic += sk_check_horizon(runs, b->runs.reach, many, each);
     b->all[HORIZON].freedom += 1;
@@ -292,7 +289,7 @@ static void note_between(battery *b)
     }
     const sk_check_series series = {b->n, 1, v, b->steps.piece};
     const double within = sk_check_lag1(&series) + shares / (double)SK_MAX(b->n, 1);
-    const bool several = b->data->trajectories >= SK_CHECK_SUBJECTS && pieces >= SK_CHECK_SUBJECTS;
+    const bool several = sk_check_has_subjects(b->data->trajectories, pieces);
     if (several && b->test[MEMORY].effect > 0) b->facts->between = 1 - fmax(within, 0) / b->test[MEMORY].effect;
 }
 
@@ -376,7 +373,7 @@ static void test_distribution(battery *b, size_t k)
 static void note_wild(battery *b)
 {
     for (size_t i = 0; i < b->n * b->d; i++) {
-        if (!(fabs(b->scores.far[i]) > SK_CHECK_WILD)) continue;
+        if (!sk_check_is_wild(b->scores.far[i])) continue;
         const double t = b->rows.t[i / b->d];
         if (!b->facts->wild++ || t < b->facts->wild_time) b->facts->wild_time = t;
     }
@@ -390,7 +387,7 @@ static void find_bin(const battery *b, size_t k, const double *y, double *worst,
     for (size_t l = 0; l < b->in; l++) {
         double sum[SK_CHECK_BINS] = {0}, count[SK_CHECK_BINS] = {0}, place[SK_CHECK_BINS] = {0};
         for (size_t i = 0; i < b->n; i++) {
-            const size_t bin = (size_t)fmin(b->rank[i * b->in + l] * SK_CHECK_BINS, SK_CHECK_BINS - 1);
+            const size_t bin = sk_check_bin(b->rank[i * b->in + l]);
             sum[bin] += y[i];
             count[bin] += b->used[i];
             place[bin] += b->used[i] ? b->rows.z[i * b->in + l] : 0;
@@ -571,7 +568,7 @@ static void end_facts(battery *b)
 
 static sock_status take_space(battery *b)
 {
-    const size_t n = b->n, each = waves_of_state(b->rows.in), states = SK_MIN(b->rows.in, (size_t)SK_CHECK_WAVES);
+    const size_t n = b->n, each = sk_check_waves_of_state(b->rows.in), states = sk_check_states_with_waves(b->rows.in);
     b->in = b->rows.in;
     b->waves = each * states;
     placed *order = sk_alloc(b->ctx, n, sizeof *order);
@@ -589,11 +586,7 @@ static sock_status take_space(battery *b)
 }
 
 /* What is left of a state that mostly follows from others are the steps where the model knows it least. */
-static bool is_tested(const battery *b, size_t k)
-{
-    const double scored = (double)b->scores.scored[k];
-    return scored >= SK_CHECK_LEAST && scored >= SK_CHECK_SCORED * (double)b->n;
-}
+static bool is_tested(const battery *b, size_t k) { return sk_check_is_tested((double)b->scores.scored[k], b->n); }
 
 static void find_seasons(battery *b)
 {
@@ -645,7 +638,7 @@ static void release(battery *b)
     sk_free(b->used);
 }
 
-static void start_tests(sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
+void sk_check_begin(sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts)
 {
     for (int i = 0; i < SK_CHECK_TESTS; i++)
         test[i] = (sock_check_test){.name = tests[i].name,
@@ -677,20 +670,6 @@ static void choose_paths(battery *b, double length)
     b->path.heun = b->path.heun || b->rows.first; /* a position that is h^3 off shows beside noise of h^1.5 */
     b->run_path = sk_check_path_of(SK_CHECK_RUN * length, SK_CHECK_RUN_INNER);
     b->run_path.heun = b->path.heun;
-}
-
-/* Fields that are evaluated for a step and its part of a run. */
-static double evaluations(size_t inner, size_t run_inner, bool heun)
-{
-    return ((double)inner + (double)run_inner / SK_CHECK_RUN) * (heun ? 2 : 1);
-}
-
-/* What an end costs, as a multiple of that of a short step. */
-static double cost_of(const battery *b)
-{
-    const double second = b->rows.first ? SK_CHECK_SECOND : 1;
-    return second * evaluations(b->path.inner, b->run_path.inner, b->path.heun) /
-           evaluations(SK_CHECK_INNER, SK_CHECK_RUN_INNER, false);
 }
 
 size_t sk_check_most_steps(size_t most, double cost)
@@ -727,7 +706,7 @@ static sock_status take_steps(battery *b, const sock_model *model, size_t most)
 static sock_status choose_steps(battery *b, const sock_model *model)
 {
     SK_TRY(take_steps(b, model, b->spec.most));
-    const double cost = cost_of(b);
+    const double cost = sk_check_cost(b->path.inner, b->run_path.inner, b->path.heun, b->rows.first > 0);
     const size_t most = sk_check_most_steps(b->spec.most, cost), whole = sk_check_most_steps(SK_CHECK_STEPS, cost);
     const bool quick = !b->spec.draws;
     if (b->steps.count > most) SK_TRY(take_steps(b, model, most));
@@ -788,7 +767,7 @@ sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const s
     battery b = {.ctx = ctx, .data = data, .spec = *spec, .test = test, .facts = facts, .d = data->d};
     b.smallest_ad = b.smallest_tails = 1;
     sock_status status;
-    start_tests(test, facts);
+    sk_check_begin(test, facts);
     facts->all_steps = count_steps(model, data);
     facts->draws = spec->draws;
     facts->alpha = spec->alpha;

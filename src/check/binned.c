@@ -7,6 +7,8 @@
  *  3. Equal bins over the range of the starts, neighbours joined until each has enough steps. */
 #include "check/binned.h"
 
+#include "check/checkrules.h"
+#include "data/samples.h"
 #include "model/modelfields.h"
 #include "model/modelinputs.h"
 #include "score/filter.h"
@@ -110,7 +112,7 @@ static sock_status take_steps(sock_context *ctx, const sock_data *data, const bo
 {
     size_t pieces, chosen = 1;
     *out = (laws){0};
-    const size_t most = SK_MAX(SK_BINNED_STEPS / data->d, 1);
+    const size_t most = sk_binned_most(data->d);
     const size_t all = lay_steps(data, skip, every, 1, NULL, NULL, &pieces);
     if (all > most) chosen = all / most + 1;
     const size_t steps = lay_steps(data, skip, every, chosen, NULL, NULL, &pieces);
@@ -218,11 +220,7 @@ static bool is_good(const laws *l, size_t at)
     return isfinite(l->m[at]) && isfinite(l->mean[at]) && isfinite(l->var[at]);
 }
 
-static size_t bin_of(double low, double high, double x)
-{
-    const double share = (x - low) / (high - low);
-    return share > 0 ? SK_MIN((size_t)(share * SK_BINNED_BINS), (size_t)SK_BINNED_BINS - 1) : 0;
-}
+static size_t bin_of(double low, double high, double x) { return sk_binned_bin((x - low) / (high - low)); }
 
 /* Where each of the equal bins ends after joining: bin[i] = number of the joined bin. Answers how many there are. */
 static size_t join_bins(const size_t *hits, size_t least, size_t *joined)
@@ -269,7 +267,7 @@ static void finish_means(const laws *l, size_t k, const size_t *place, size_t wh
 /* (e^(J h) - 1) / J. */
 static double gain(double slope, double h)
 {
-    const double z = fmax(-SK_BINNED_TURN, fmin(SK_BINNED_TURN, slope * h));
+    const double z = sk_binned_turn(slope * h);
     return z == 0 ? h : h * expm1(z) / z;
 }
 
@@ -281,7 +279,7 @@ static void finish_fields(const laws *l, size_t k, const size_t *place, size_t w
     double h = 0, first = 0, second = 0;
     for (size_t i = 0; i < l->series.steps; i++) {
         if (place[i] != which) continue;
-        const double c = fmin(fabs(l->kept[i * d + k]), SK_BINNED_KEPT);
+        const double c = sk_binned_kept(l->kept[i * d + k]);
         h += l->series.h[i] / (double)b->n;
         first += 1 / (1 - c) / (double)b->n, second += 1 / (1 - c * c) / (double)b->n;
     }
@@ -329,7 +327,7 @@ static size_t place_steps(const laws *l, size_t k, size_t *place, double *low, d
         good++;
     }
     for (size_t i = 0; i < n; i++) hits[bin_of(*low, *high, l->m[i * d + k])] += is_good(l, i * d + k);
-    const size_t least = SK_MAX(good / SK_BINNED_SHARE, (size_t)SK_BINNED_LEAST);
+    const size_t least = sk_binned_least(good);
     const size_t bins = good && *high > *low ? join_bins(hits, least, joined) : 0;
     for (size_t i = 0; i < n; i++)
         place[i] = bins && is_good(l, i * d + k) ? joined[bin_of(*low, *high, l->m[i * d + k])] : SIZE_MAX;
@@ -447,7 +445,7 @@ static sock_status box_pair(sock_context *ctx, const sock_model *model, const la
 
 static sock_status make_planes(sock_context *ctx, const sock_model *model, const laws *l, sk_binned_all *out)
 {
-    const size_t d = SK_MIN(model->d, (size_t)SK_EVIDENCE_PLANES);
+    const size_t d = sk_binned_planes(model->d);
     sock_status status = SOCK_OK;
     out->plane = sk_alloc(ctx, d * d + 1, sizeof *out->plane);
     if (!out->plane) return SOCK_ENOMEM;
@@ -471,7 +469,7 @@ sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const soc
         laws l;
         status = take_steps(ctx, data, skip, every, &l);
         double turn = 0;
-        const bool enough = status >= 0 && l.series.steps >= (lag ? SK_BINNED_ENOUGH : SK_BINNED_LEAST);
+        const bool enough = status >= 0 && sk_binned_has_steps(l.series.steps, lag > 0);
         if (enough) status = find_laws(ctx, model, data, &l);
         for (size_t k = 0; enough && status >= 0 && k < states; k++) {
             out->of[out->count] = (sk_binned){.state = k, .every = every};
@@ -480,7 +478,7 @@ sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const soc
         }
         if (enough && !lag && status >= 0) status = make_planes(ctx, model, &l, out);
         laws_clear(&l);
-        if (!enough || 2 * turn > SK_BINNED_TURN) break; /* the next ends would know nothing of their starts */
+        if (!enough || sk_binned_forgets(turn)) break; /* the next ends would know nothing of their starts */
     }
     if (status < 0) sk_binned_clear(out);
     return status;

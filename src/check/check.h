@@ -305,6 +305,9 @@ typedef struct sk_check_facts {
 sock_status sk_check_battery(sock_context *ctx, const sock_model *model, const sock_data *data,
                              const sk_check_spec *spec, sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts);
 
+/* What all tests begin with: their names, and the effect from which on each matters; nothing is known. */
+void sk_check_begin(sock_check_test test[SK_CHECK_TESTS], sk_check_facts *facts);
+
 /* The scores of single steps alone, with where they start; of too few steps for a test, too. */
 sock_status sk_check_score_steps(sock_context *ctx, const sock_model *model, const sock_data *data,
                                  const sk_check_spec *spec, sock_step_scores *out);

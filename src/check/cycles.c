@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE
 #include "check/check.h"
 
+#include "check/checkrules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -134,8 +135,7 @@ static double finest(const sk_check_series *s, const double *w, size_t most, dou
 /* Whether powers that together are so high, of that many lines, say that a season is there. */
 static bool is_ground(double power, double lines, size_t segments, double highest)
 {
-    return power > SK_CHECK_GROUND * highest &&
-           sk_chi_square_tail(2 * power, 2 * lines * (double)segments) < SK_CHECK_GROUND_RARE;
+    return sk_cycle_is_ground(power, highest, sk_chi_square_tail(2 * power, 2 * lines * (double)segments));
 }
 
 /* The first overtones of m / part together, without those of m / known. */
@@ -161,7 +161,7 @@ static double ground(const sk_check_series *s, const double *w, size_t most, dou
     double found = m, power, lines;
     size_t segments;
     int known = 1;
-    for (int part = 2; part <= SK_CHECK_OVERTONES && m / part >= SK_CHECK_PERIODS; part++) {
+    for (int part = 2; sk_cycle_may_be_part(part, m); part++) {
         const double at = finest(s, w, most, m / part, &power, &segments);
         const bool alone = is_ground(power, 1, segments, highest);
         power = overtones(s, w, most, m, part, known, &lines);
@@ -186,19 +186,19 @@ static void highest_peak(const sk_check_series *s, const double *w, size_t most,
     out->peak = -expm1((double)frequencies * log1p(-fmin(tail, 1 - 1e-16)));
     double power;
     const double m = finest(s, w, most, (double)at, &power, &segments);
-    out->period = at >= SK_CHECK_PERIODS ? (double)most / ground(s, w, most, m, power) : 0;
+    out->period = sk_cycle_is_seen((double)at) ? (double)most / ground(s, w, most, m, power) : 0;
     out->share = 2 * (highest - (double)segments) / ((double)segments * (double)most);
 }
 
 sock_status sk_check_cycles(sock_context *ctx, const sk_check_series *s, sk_cycle *out)
 {
-    const size_t longest = longest_piece(s), lags = SK_MIN(longest / 4, (size_t)SK_CHECK_CYCLE_LAGS);
+    const size_t longest = longest_piece(s), lags = sk_cycle_lags(longest), most = sk_cycle_spectrum(longest);
     double *w = sk_doubles(ctx, s->count, 1);
     *out = (sk_cycle){.peak = 1};
     if (!w) return SOCK_ENOMEM;
-    whiten(s, fmin(fmax(sk_check_lag1(s), -SK_CHECK_WHITENED), SK_CHECK_WHITENED), w);
+    whiten(s, sk_cycle_whitened(sk_check_lag1(s)), w);
     portmanteau(s, w, lags, out);
-    if (longest >= SK_CHECK_LEAST) highest_peak(s, w, SK_MIN(longest, (size_t)SK_CHECK_SPECTRUM), out);
+    if (most) highest_peak(s, w, most, out);
     sk_free(w);
     return SOCK_OK;
 }

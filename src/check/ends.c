@@ -12,6 +12,7 @@
  * The work is cut into runs of AT_ONCE steps, whose sums are added in order: the same for any number of threads. */
 #include "check/check.h"
 
+#include "check/checkrules.h"
 #include "la/la.h"
 #include "model/modelinputs.h"
 #include "simulate/simulate.h"
@@ -68,7 +69,7 @@ static void take_steps(sk_check_steps *s, const bool *skip, size_t begin, size_t
 sock_status sk_check_choose(sock_context *ctx, const sock_data *data, const bool *skip, size_t most,
                             sk_check_steps *out)
 {
-    const size_t all = all_steps(data), longest = all <= most ? all : SK_MAX(most / SK_CHECK_PIECES, 1);
+    const size_t all = all_steps(data), longest = sk_check_longest_piece(all, most);
     const double share = all <= most ? 1 : (double)most / (double)all;
     SK_TRY(new_steps(ctx, SK_MIN(all, most) + longest, 1, out));
     size_t piece = 0, passed = 0;
@@ -176,7 +177,7 @@ static void choose_states(const sk_check_ranking *r, double *l, double *beta, bo
     for (size_t k = 0; k < r->d; k++) {
         const double pivot = r->a ? l[k * r->d + k] : 1;
         used[k] = pivot > 0 && isfinite(pivot);
-        if (r->a && r->floor && used[k]) used[k] = pivot * pivot > SK_CHECK_FLOOR * floor_of(r, l, k, beta);
+        if (r->a && r->floor && used[k]) used[k] = sk_check_is_found(pivot * pivot, floor_of(r, l, k, beta));
     }
 }
 
@@ -440,7 +441,7 @@ sock_status sk_check_sampler(sock_context *ctx, const sock_model *model, const s
         low = fmin(low, data->x[i]);
         high = fmax(high, data->x[i]);
     }
-    const double wider = SK_CHECK_EXIT_WIDER * (high - low);
+    const double wider = sk_exit_wider(high - low);
     const sock_status status = sk_sampler_tabulate(ctx, *out, low - wider, high + wider, evaluations);
     if (status >= 0) return SOCK_OK;
     sk_sampler_free(*out);

@@ -1,6 +1,8 @@
 /* exits.c - how a model does away from single steps: whole paths that leave the data's range, steps that are long. */
 #include "check/check.h"
 
+#include "check/checkrules.h"
+#include "data/samples.h"
 #include "model/modelinputs.h"
 #include "score/score.h"
 #include "simulate/simulate.h"
@@ -17,7 +19,7 @@ static void range_of(const sock_data *data, size_t k, double *low, double *high)
         *low = fmin(*low, data->x[i * data->d + k]);
         *high = fmax(*high, data->x[i * data->d + k]);
     }
-    const double wider = SK_CHECK_EXIT_WIDER * (*high - *low);
+    const double wider = sk_exit_wider(*high - *low);
     *low -= wider;
     *high += wider;
 }
@@ -31,7 +33,7 @@ static void add_path(size_t times, size_t d, size_t w, const double *path, const
     for (size_t i = 0; i < times * w; i++) {
         const size_t k = i % w;
         if (k >= d) continue;
-        const double reach = SK_CHECK_OFF * (high[k] - low[k]);
+        const double reach = sk_exit_off(high[k] - low[k]);
         leaves = leaves || !(path[i] >= low[k] && path[i] <= high[k]);
         off = off || !(path[i] >= low[k] - reach && path[i] <= high[k] + reach);
     }
@@ -68,7 +70,7 @@ typedef struct walks {
 static sock_status walk_beside(const walks *w, size_t j, double *out)
 {
     const sock_data *data = w->data;
-    const size_t first = data->first[j], times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
+    const size_t first = data->first[j], times = sk_exit_times(sk_data_length(data, j));
     double *u = NULL;
     SK_TRY(inputs_beside(w->ctx, w->model, data, j, times, &u));
     sock_simulation_report report;
@@ -101,7 +103,7 @@ static sock_status walk(const walks *w, size_t beside, double *out, const double
     double left[2] = {0}, made = 0;
     for (size_t i = 0; i < beside; i++) {
         const size_t j = i * data->trajectories / beside;
-        const size_t times = SK_MIN(sk_data_length(data, j), (size_t)SK_CHECK_EXIT_STEPS + 1);
+        const size_t times = sk_exit_times(sk_data_length(data, j));
         if (times < 2) continue;
         SK_TRY(walk_beside(w, j, out));
         for (size_t p = 0; p < w->paths; p++) add_path(times, d, of, out + p * times * of, low, high, left);
@@ -164,7 +166,7 @@ static sock_status add_derivative(sock_context *ctx, const sock_model *model, co
 
 sock_status sk_check_long_step(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double out[2])
 {
-    const size_t d = model->d, places = SK_MIN(rows->n, (size_t)SK_CHECK_PLACES);
+    const size_t d = model->d, places = sk_places_of_jacobian(rows->n);
     double *spread = sk_doubles(ctx, d, 1), *z = sk_doubles(ctx, 2 * places, rows->in),
            *f = sk_doubles(ctx, 2 * places, d), *sum = sk_doubles(ctx, places, 1);
     sock_status status = spread && z && f && sum ? SOCK_OK : SOCK_ENOMEM;

@@ -6,6 +6,8 @@
  * is, by the share `kept`, in the next one too (exact in one dimension, state by state in several). */
 #include "check/check.h"
 
+#include "check/checkrules.h"
+#include "data/samples.h"
 #include "la/la.h"
 #include "model/modelinputs.h"
 #include "tune/policy.h"
@@ -122,7 +124,7 @@ static double *affine(sock_context *ctx, const sk_check_rows *rows, size_t *p)
 /* k(x, some of the centres). */
 static sock_status at_centres(sock_context *ctx, const sk_drift_term *term, const sk_check_rows *rows, sk_fitted *out)
 {
-    const size_t d = rows->d, p = SK_MIN(term->centres, (size_t)SK_CHECK_CENTRES);
+    const size_t d = rows->d, p = sk_centres_of_kernel(term->centres);
     double *centre = sk_doubles(ctx, p, d), *space = sk_doubles(ctx, sk_kernel_space(d, p), 1);
     out->drift = sk_doubles(ctx, rows->n, p);
     out->p = p;
@@ -187,8 +189,7 @@ static sock_status drift_features(sock_context *ctx, const sk_drift_term *term, 
 sock_status sk_fitted_new(sock_context *ctx, const sock_model *model, const sk_check_rows *rows, double freedom,
                           sk_fitted *out)
 {
-    *out = (sk_fitted){.model = model, .freedom = SK_CHECK_FEATURES};
-    if (freedom >= 0) out->freedom = (size_t)fmin(fmax(ceil(freedom), 1), SK_CHECK_DIRECTIONS);
+    *out = (sk_fitted){.model = model, .freedom = sk_check_directions(freedom)};
     sock_status status = SOCK_OK;
     if (leading_drift(model)) status = drift_features(ctx, leading_drift(model), rows, out);
     if (status >= 0 && model->diffusion_terms)
@@ -204,11 +205,6 @@ static bool is_active(const sk_fitted *fitted, size_t feature, size_t k)
 {
     const sk_drift_term *term = leading_drift(fitted->model);
     return !term || !term->map || term->weight[feature * term->d + k] != 0;
-}
-
-static size_t most_directions(size_t columns, size_t leading)
-{
-    return columns > SK_CHECK_FEATURES ? leading : columns;
 }
 
 /* Columns (n x q) of what one step does become those of what it does by way of the steps before it, too; squared: to
@@ -247,7 +243,7 @@ sock_status sk_fitted_mean(sock_context *ctx, const sk_fitted *fitted, const sk_
     }
     carry_on(rows, k, false, active, *z);
     in_units(rows, k, false, used, active, *z);
-    return sk_orthonormal(ctx, n, active, most_directions(active, fitted->freedom), *z, columns);
+    return sk_orthonormal(ctx, n, active, sk_check_directions_of(active, fitted->freedom), *z, columns);
 }
 
 /* Sum of squares of column c of the factor of state k; 0: it has no part in a_kk. */
@@ -353,5 +349,5 @@ sock_status sk_fitted_variance(sock_context *ctx, const sk_fitted *fitted, const
     }
     sk_free(which);
     if (status < 0) return status;
-    return sk_orthonormal(ctx, n, width, most_directions(width, SK_CHECK_FEATURES), *z, columns);
+    return sk_orthonormal(ctx, n, width, sk_check_directions_of(width, SK_CHECK_FEATURES), *z, columns);
 }

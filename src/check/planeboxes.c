@@ -2,7 +2,7 @@
  * spread more, and so on, so that each box has as many. */
 #include "check/binned.h"
 
-#include "tune/policy.h"
+#include "check/checkrules.h"
 
 #include <math.h>
 
@@ -71,8 +71,8 @@ size_t sk_boxes_place(size_t count, size_t d, const double *x, const size_t pair
     size_t good = 0;
     for (size_t i = 0; i < count; i++)
         if (place[i] != SIZE_MAX) order[good++] = i;
-    if (good < SK_BINNED_LEAST) return 0;
-    c.least = SK_MAX(good / SK_BINNED_BOXES, (size_t)SK_BINNED_LEAST);
+    if (!sk_binned_has_steps(good, false)) return 0;
+    c.least = sk_binned_box_least(good);
     for (size_t w = 0; w < 2; w++) c.spread[w] = variance(&c, 0, good, w);
     cut(&c, 0, good);
     return c.boxes;

@@ -6,6 +6,7 @@
  * b_i the rows of B: squares of normal numbers have c = 12, and tests of many columns would object too often. */
 #include "check/check.h"
 
+#include "check/checkrules.h"
 #include "la/la.h"
 #include "tune/policy.h"
 
@@ -96,7 +97,7 @@ static sock_status add_directions(sock_context *ctx, const sk_scored *rows, size
     SK_TRY(gram_eigen(ctx, rows->n, w, r, e, value));
     sk_gemv(ctx, SK_TRANSPOSED, rows->n, w, 1, r, w, rows->y, 0, g);
     size_t first = 0; /* values ascend */
-    while (first < w && !(value[first] > SK_CHECK_LEFT * SK_CHECK_LEFT)) first++;
+    while (first < w && sk_check_is_gone(value[first])) first++;
     for (size_t j = first; j < w; j++) {
         sk_scale(w, 1 / sqrt(value[j]), e + j * w);
         tally->statistic += pow(sk_dot(w, e + j * w, g), 2);

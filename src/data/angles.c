@@ -5,7 +5,7 @@
  * levels. A counter that is reset looks the same, and the sentence allows for it. */
 #include "data/courses.h"
 
-#include "tune/policy.h"
+#include "data/datarules.h"
 
 #include <math.h>
 
@@ -59,17 +59,15 @@ static size_t jumps(range *r)
     size_t far = 0, between = 0, closed = 0;
     measure(r);
     if (!(r->width > 0) || !isfinite(r->width) || !r->steps) return 0;
-    const double usual = sk_median(r->steps, r->step);
-    if (!(usual <= SK_ANGLE_STEP * r->width)) return 0;
+    const double usual = sk_median(r->steps, r->step) / r->width;
+    if (!sk_angle_is_seen(usual)) return 0;
     for (size_t i = 0; i < r->steps; i++) {
-        const double size = r->step[i];
-        far += size > SK_ANGLE_FAR * r->width;
-        between += size > (1 - SK_ANGLE_FAR) * r->width && size <= SK_ANGLE_FAR * r->width;
-        closed += size > SK_ANGLE_FAR * r->width && r->width - size <= SK_ANGLE_NEAR * usual;
+        const double size = r->step[i] / r->width;
+        far += sk_angle_jumps(size);
+        between += sk_angle_between(size);
+        closed += sk_angle_closes(size, usual);
     }
-    if (far < SK_ANGLE_JUMPS || (double)between > SK_ANGLE_BETWEEN * (double)far) return 0;
-    if ((double)closed < (1 - SK_ANGLE_BETWEEN) * (double)far) return 0;
-    return (double)within(r) < SK_ANGLE_WITHIN * (double)r->data->points ? 0 : far;
+    return sk_angle_found(far, between, closed, within(r), r->data->points) ? far : 0;
 }
 
 sock_status sk_angles_find(sock_context *ctx, const sock_data *data, sk_courses *out)

@@ -1,5 +1,6 @@
 /* codes.c - numbers that stand for a missing value: one exact number that recurs at an end of a coordinate's range,
  * behind a gap that is wider than all else. Peeled from both ends until nothing more looks like it. */
+#include "data/datarules.h"
 #include "tune/policy.h"
 #include "wild.h"
 
@@ -38,8 +39,8 @@ static size_t repeats(size_t count, const double *value, bool high)
 static bool is_varied(size_t count, const double *value)
 {
     size_t different = 1;
-    for (size_t i = 1; i < count && different < SK_CODE_VALUES; i++) different += value[i] != value[i - 1];
-    return different >= SK_CODE_VALUES;
+    for (size_t i = 1; i < count && !sk_code_others_vary(different); i++) different += value[i] != value[i - 1];
+    return sk_code_others_vary(different);
 }
 
 /* Whether `same` equal values at one end lie apart from the others. */
@@ -50,7 +51,7 @@ static bool is_apart(size_t count, const double *value, size_t same, bool high)
     if (rest <= same || !is_varied(rest, other)) return false;
     const double range = other[rest - 1] - other[0], middle = other[rest - rest / 4 - 1] - other[rest / 4];
     const double gap = high ? value[count - 1] - other[rest - 1] : other[0] - value[0];
-    return gap > SK_CODE_RANGES * range && gap > SK_CODE_QUARTILES * middle;
+    return sk_code_is_apart(gap, range, middle);
 }
 
 /* What lies apart is peeled off; what recurs as well is a code. */
@@ -62,7 +63,7 @@ static size_t peel(size_t count, const double *value, size_t state, sk_code *cod
         for (int high = 0; high < 2 && !again && count; high++) {
             const size_t same = repeats(count, value, high);
             if (!is_apart(count, value, same, high)) continue;
-            if (same >= SK_CODE_REPEATS) code[found++] = (sk_code){state, high ? value[count - 1] : value[0], same};
+            if (sk_code_recurs(same)) code[found++] = (sk_code){state, high ? value[count - 1] : value[0], same};
             count -= same;
             value += high ? 0 : same;
             again = true;

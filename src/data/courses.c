@@ -6,7 +6,8 @@
  * Smooth states: a point is extrapolated from the m before it by a polynomial, m = 1 .. 7, for any time steps. */
 #include "data/courses.h"
 
-#include "tune/policy.h"
+#include "data/datarules.h"
+#include "data/samples.h"
 
 #include <math.h>
 #include <string.h>
@@ -91,7 +92,7 @@ static void factorise(study *s)
             row[l] = s->follows[l] ? 0 : row[l] / other[l];
             row[k] -= row[l] * row[l];
         }
-        s->follows[k] = row[k] <= SK_FOLLOWER_LEFT * all;
+        s->follows[k] = sk_course_follows(row[k], all);
         row[k] = s->follows[k] ? 1 : sqrt(row[k]);
     }
 }
@@ -218,7 +219,7 @@ static bool is_whole(const study *s, size_t i)
 static bool is_smooth(study *s, size_t k)
 {
     const sock_data *data = s->data;
-    const size_t stride = SK_MAX(1, data->points / SK_SMOOTH_ROWS);
+    const size_t stride = sk_smooth_stride(data->points);
     size_t seen = 0, windows = 0;
     memset(s->square, 0, sizeof s->square);
     for (size_t j = 0; j < data->trajectories; j++)
@@ -227,7 +228,7 @@ static bool is_smooth(study *s, size_t k)
                 miss(s, i, k);
                 windows++;
             }
-    return windows >= SK_SMOOTH_LEAST_ROWS && sk_course_noise(s->square) <= SK_SMOOTH_NOISE;
+    return sk_course_is_smooth(sk_course_noise(s->square), windows);
 }
 
 /* ---- The whole ---- */
@@ -240,7 +241,7 @@ sock_status sk_courses_find(sock_context *ctx, const sock_data *data, const bool
     if (status >= 0) status = sk_angles_find(ctx, data, out);
     if (status < 0) goto out;
     visit_steps(&s, find_largest);
-    if (s.pairs < SK_FOLLOWER_STEPS * s.c) goto out;
+    if (!sk_course_has_steps(s.pairs, s.c)) goto out;
     s.factor = sk_doubles(ctx, s.c, s.c); /* smaller than the data, which have more steps than columns */
     if (!s.factor) SK_GO(SOCK_ENOMEM);
     visit_steps(&s, add_products);

@@ -6,6 +6,7 @@
  *
  * Deviations are |u - median| over the median of the same for those that are not at the median: counted data rest most
  * of the time, and their rests say nothing about the size of a move. */
+#include "data/datarules.h"
 #include "slidingwindow.h"
 #include "tune/policy.h"
 #include "wild.h"
@@ -61,10 +62,10 @@ static sock_status prepare(hunt *w)
         w->start[j + 1] = w->start[j] + SK_MAX(sk_data_length(data, j), 1) - 1;
     w->n = w->start[data->trajectories];
     w->d = d;
-    const size_t sample = SK_MIN(SK_WILD_SAMPLE, SK_MAX(SK_WILD_SAMPLE_LEAST, SK_WILD_NUMBERS / SK_MAX(d, 1)));
+    const size_t sample = sk_wild_sample(d);
     w->stride = SK_MAX(1, (w->n + sample - 1) / sample);
     w->refs = (w->n + w->stride - 1) / w->stride;
-    w->k = SK_MIN(SK_WILD_NEIGHBOURS, w->refs / 4);
+    w->k = sk_wild_neighbours(w->refs);
     w->run = sk_alloc(ctx, w->n, sizeof *w->run);
     w->u = sk_doubles_unset(ctx, w->n, d);
     w->usual = sk_doubles(ctx, d, 1);
@@ -137,16 +138,7 @@ static double deviation(double u, size_t count, double *other, double usual)
     return in_deviations(u, middle, moves ? sk_select(moves, other, moves / 2) / NORMAL : 0, usual);
 }
 
-/* The steps around s in its trajectory, W to each side, more to one where the other ends. */
-static void around(const hunt *w, size_t s, size_t *from, size_t *to)
-{
-    const size_t wide = 2 * SK_WILD_WINDOW + 1;
-    *from = SK_MAX(begin_of(w, s), s > SK_WILD_WINDOW ? s - SK_WILD_WINDOW : 0);
-    *to = SK_MIN(*from + wide, end_of(w, s));
-    *from = SK_MAX(begin_of(w, s), *to > wide ? *to - wide : 0);
-}
-
-static bool is_alone(const hunt *w, size_t s) { return end_of(w, s) - begin_of(w, s) <= SK_WILD_ALONE; }
+static bool is_alone(const hunt *w, size_t s) { return sk_wild_is_alone(end_of(w, s) - begin_of(w, s)); }
 
 /* Step 1 for coordinate k of the steps from begin to end: out (d for each step); infinite where a trajectory is too
  * short to tell. */
@@ -160,7 +152,7 @@ static void deviations_in_time(const hunt *w, size_t begin, size_t end, size_t k
         size_t from, to;
         *size = DBL_MAX;
         if (is_alone(w, s)) continue;
-        around(w, s, &from, &to);
+        sk_wild_around(s, begin_of(w, s), end_of(w, s), &from, &to);
         if (from >= last) {
             window.count = 0;
             first = last = from;
@@ -227,7 +219,7 @@ static void measure(hunt *w, size_t s, const double *late, const desk *t)
     bool asked = false;
     for (size_t k = 0; k < w->d; k++) {
         double size = late[k];
-        if (size > SK_WILD_BODY) {
+        if (!sk_wild_is_body(size)) {
             if (!asked) count = neighbours(w, s, t->list, t->space);
             asked = true;
             for (size_t i = 0; i < count; i++) t->other[i] = w->u[t->list[i] * w->d + k];
@@ -271,9 +263,9 @@ static double right_of(const hunt *w, size_t s, size_t k) { return w->data->x[(p
 static size_t inhabitants(const hunt *w, size_t s, double value)
 {
     const size_t k = w->state[s];
-    const double reach = SK_WILD_NEAR * fabs(right_of(w, s, k) - left_of(w, s, k));
+    const double step = right_of(w, s, k) - left_of(w, s, k);
     size_t count = 0;
-    for (size_t r = 0; r < w->refs; r++) count += fabs(left_of(w, r * w->stride, k) - value) < reach;
+    for (size_t r = 0; r < w->refs; r++) count += sk_wild_is_near(left_of(w, r * w->stride, k), value, step);
     return count;
 }
 
@@ -281,9 +273,9 @@ static size_t inhabitants(const hunt *w, size_t s, double value)
 static bool resembles(const hunt *w, size_t r, size_t s, bool back)
 {
     const size_t k = w->state[s];
-    const double a = left_of(w, s, k), b = right_of(w, s, k), reach = SK_WILD_NEAR * fabs(b - a);
+    const double a = left_of(w, s, k), b = right_of(w, s, k);
     const double from = back ? right_of(w, r, k) : left_of(w, r, k), to = back ? left_of(w, r, k) : right_of(w, r, k);
-    return fabs(from - a) < reach && fabs(to - b) < reach;
+    return sk_wild_is_near(from, a, b - a) && sk_wild_is_near(to, b, b - a);
 }
 
 /* Whether another far step goes the same way, or back, at another time. */
@@ -309,7 +301,7 @@ static bool crosses(const hunt *w, size_t s)
     const double a = left_of(w, s, k), b = right_of(w, s, k);
     if (leads_back(w, s) || follows(w, s) || rests(w, s, s + 1) || rests(w, s, s - 1)) return false;
     const size_t there = SK_MIN(inhabitants(w, s, a), inhabitants(w, s, b)), between = inhabitants(w, s, 0.5 * (a + b));
-    return SK_WILD_LIVED * there > w->refs && SK_WILD_BETWEEN * between < there && recurs(w, s);
+    return sk_wild_is_lived_in(there, w->refs) && sk_wild_lies_between(between, there) && recurs(w, s);
 }
 
 /* Whether s and others like it begin where a state ends, and nothing but them begins there: resets at a threshold. Of
@@ -320,17 +312,17 @@ static bool resets(const hunt *w, size_t s)
     const double down = left_of(w, s, k) > right_of(w, s, k) ? 1 : -1;
     double edge = down * left_of(w, s, k);
     size_t alike = 0, beyond = 0;
-    if (w->count > SK_WILD_NEIGHBOURS) return false;
+    if (sk_wild_are_many(w->count)) return false;
     for (size_t i = 0; i < w->count; i++) {
         const size_t r = w->list[i];
-        if (r != s && r <= s + SK_WILD_STRETCH && s <= r + SK_WILD_STRETCH) return false; /* part of a stretch */
-        if (resembles(w, r, s, true)) return false; /* back from where a far step led */
+        if (r != s && sk_wild_in_stretch(r > s ? r - s : s - r)) return false; /* part of a stretch */
+        if (resembles(w, r, s, true)) return false;                            /* back from where a far step led */
         if (!resembles(w, w->list[i], s, false)) continue;
         alike++;
         edge = fmin(edge, down * left_of(w, w->list[i], k));
     }
     for (size_t r = 0; r < w->refs; r++) beyond += down * left_of(w, r * w->stride, k) >= edge;
-    return alike >= SK_WILD_RESETS && beyond <= SK_WILD_RESET_TIMES * alike;
+    return sk_wild_are_resets(alike, beyond);
 }
 
 /* What resembles a step that the state makes is one too. */
@@ -379,32 +371,14 @@ static sock_status take_out(hunt *w, bool *any)
 
 /* ---- Gap ---- */
 
-/* Spacings that tell a tail index: of few data the uppermost fifth, since the body has none. */
-static size_t tail_of(size_t count)
-{
-    const size_t few = SK_MAX(SK_WILD_TAIL_LEAST, count / SK_WILD_TAIL_PART);
-    return SK_MAX(SK_MIN(SK_WILD_TAIL, few), (size_t)(SK_WILD_TAIL_SHARE * (double)count));
-}
-
-/* The index of the tail below place a, from its spacings: j ln(z_j / z_j+1) is exponential of mean 1 / index for every
- * place j of a power law (Renyi). A standard error and a half on the safe side. */
-static double tail_index(size_t count, const double *size, size_t a)
-{
-    const size_t most = tail_of(count);
-    size_t m = 0;
-    double sum = 0;
-    for (; m < most && a + m + 1 < count && size[a + m + 1] > 0; m++)
-        sum += (double)(a + m + 1) * log(size[a + m] / size[a + m + 1]);
-    return sum > 0 ? (double)m / sum * (1 - SK_WILD_TAIL_ERRORS / sqrt((double)m)) : 0;
-}
-
 size_t sk_wild_gap(size_t count, const double *size, size_t far, const bool *back)
 {
-    const size_t tail = SK_MIN(SK_WILD_TAIL, tail_of(count));
+    const size_t tail = SK_MIN(SK_WILD_TAIL, sk_wild_tail(count));
     for (size_t a = far; a > 0; a--) {
         if (a + tail >= count || !(size[a + tail] > 0)) continue;
         const double ratio = size[a - 1] / fmax(size[a], SK_WILD_BODY), more = back && back[a - 1] ? (double)count : 1;
-        if ((double)a * log(ratio) * tail_index(count, size, a) > log((double)far / SK_WILD_CHANCE / more)) return a;
+        if ((double)a * log(ratio) * sk_wild_tail_index(count, size, a) > log((double)far / SK_WILD_CHANCE / more))
+            return a;
     }
     return 0;
 }
@@ -427,7 +401,7 @@ static bool cancels(const hunt *w, size_t s)
 {
     const size_t k = w->state[s];
     const double a = left_of(w, s, k);
-    return s + 1 < end_of(w, s) && fabs(right_of(w, s + 1, k) - a) < SK_WILD_NEAR * fabs(right_of(w, s, k) - a);
+    return s + 1 < end_of(w, s) && sk_wild_is_near(right_of(w, s + 1, k), a, right_of(w, s, k) - a);
 }
 
 /* back[a - 1]: whether the a largest steps all go there and back, in pairs. Steps that know nothing of each other do so
@@ -469,7 +443,7 @@ static void tail_clear(tail *t)
 static sock_status tail_fill(const hunt *w, tail *t)
 {
     size_t found = 0;
-    t->count = SK_MIN(w->n, t->far + tail_of(w->n) + 2);
+    t->count = SK_MIN(w->n, t->far + sk_wild_tail(w->n) + 2);
     double *copy = sk_doubles_unset(w->ctx, w->n, 1);
     if (!copy) return SOCK_ENOMEM;
     memcpy(copy, w->size, w->n * sizeof *copy);
@@ -495,9 +469,9 @@ static sock_status list_far(hunt *w)
     sock_status status = SOCK_OK;
     size_t far = 0;
     w->count = 0;
-    for (size_t s = 0; s < w->n; s++) t.far += w->size[s] > SK_WILD_CUT;
+    for (size_t s = 0; s < w->n; s++) t.far += sk_wild_is_looked_at(w->size[s]);
     memset(w->far, 0, w->n * sizeof *w->far);
-    if (!t.far || (double)t.far > SK_WILD_MOST * (double)SK_MAX(w->n, SK_WILD_MOST_OF)) return SOCK_OK;
+    if (!t.far || !sk_wild_is_exception(t.far, w->n)) return SOCK_OK;
     status = tail_fill(w, &t);
     if (status >= 0) status = sk_grow(w->ctx, &w->list, &w->room, t.far, sizeof *w->list);
     if (status >= 0) {
@@ -519,13 +493,13 @@ static void close_excursion(const hunt *w, size_t s, bool *left)
 {
     const size_t k = w->state[s];
     const double a = left_of(w, s, k), b = right_of(w, s, k);
-    const bool lonely = SK_WILD_LONELY * inhabitants(w, s, b) < w->refs;
+    const bool lonely = sk_wild_is_lonely(inhabitants(w, s, b), w->refs);
     for (size_t r = s + 1; r < end_of(w, s); r++) {
-        if (w->far[r] && fabs(right_of(w, r, k) - a) < SK_WILD_NEAR * fabs(b - a)) {
+        if (w->far[r] && sk_wild_is_near(right_of(w, r, k), a, b - a)) {
             for (size_t i = s + 1; i < r; i++) left[point_of(w, i)] = true;
             return;
         }
-        if (w->u[r * w->d + k] != 0 && (!lonely || r >= s + SK_WILD_RETURN)) return;
+        if (w->u[r * w->d + k] != 0 && (!lonely || !sk_wild_in_excursion(r - s))) return;
     }
 }
 
@@ -547,9 +521,9 @@ static size_t end_of_event(const hunt *w, size_t i)
     size_t last = i;
     for (size_t j = i + 1; j < w->count; j++) {
         const size_t r = w->list[j];
-        if (r >= end_of(w, s) || r > s + SK_WILD_STRETCH || r > w->list[j - 1] + SK_WILD_BURST) break;
+        if (r >= end_of(w, s) || !sk_wild_in_stretch(r - s) || !sk_wild_in_burst(r - w->list[j - 1])) break;
         most = fmax(most, fabs(right_of(w, r, k) - a));
-        if (fabs(right_of(w, r, k) - a) < SK_WILD_NEAR * most) last = j;
+        if (sk_wild_is_near(right_of(w, r, k), a, most)) last = j;
     }
     return last;
 }
@@ -560,7 +534,7 @@ static bool comes_in_bursts(const hunt *w)
     size_t events = 0, close = 0;
     for (size_t i = 0; i < w->count; i++) {
         const size_t s = w->list[i];
-        close += i > 0 && w->list[i - 1] >= begin_of(w, s) && s <= w->list[i - 1] + SK_WILD_BURST;
+        close += i > 0 && w->list[i - 1] >= begin_of(w, s) && sk_wild_in_burst(s - w->list[i - 1]);
         events++;
         i = end_of_event(w, i);
     }
@@ -608,7 +582,7 @@ sock_status sk_wild_find(sock_context *ctx, const sock_data *data, sk_wild *out)
     hunt w = {.ctx = ctx, .data = data};
     *out = (sk_wild){0};
     sock_status status = prepare(&w);
-    if (status >= 0 && w.n >= SK_WILD_LEAST_STEPS) {
+    if (status >= 0 && sk_wild_has_steps(w.n)) {
         status = find_scales(&w);
         if (status >= 0) status = sk_parallel_for(ctx, w.n, AT_ONCE, measure_some, &w);
         if (status >= 0) status = judge(&w, out);

@@ -375,7 +375,7 @@ sock_status sk_drift_sums_ridge(sock_context *ctx, const sk_drift_sums *s, size_
 static double entry_price(size_t order) { return fmax(log((double)order), 3); }
 
 /* And that many, at most, for it to stay: with many steps chance is what stays, not what is weak. */
-static double idle_price(size_t rows) { return SK_IDLE_NATS + 0.5 * log(fmax((double)rows / SK_IDLE_STEPS, 1)); }
+double sk_idle_price(size_t rows) { return SK_IDLE_NATS + 0.5 * log(fmax((double)rows / SK_IDLE_STEPS, 1)); }
 
 typedef sock_status (*learn_fn)(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out);
 
@@ -387,7 +387,7 @@ static sock_status forward(const desk *t, size_t order, size_t rows, double pric
 
 static sock_status trim(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)
 {
-    return sk_sparse_bayes_trim(t->ctx, order, t->h, order, t->g, price, idle_price(rows), out);
+    return sk_sparse_bayes_trim(t->ctx, order, t->h, order, t->g, price, sk_idle_price(rows), out);
 }
 
 static sock_status prune(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)

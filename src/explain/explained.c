@@ -3,6 +3,7 @@
  * both, those of draws come from the coarse one and are compared with the model's own there. */
 #include "explain/explain.h"
 
+#include "explain/explainrules.h"
 #include "model/draw.h"
 #include "tune/policy.h"
 
@@ -162,17 +163,17 @@ static size_t keep_sorted(size_t n, double *x)
 static void spread_of(nature what, size_t draws, double *drawn, double from, sk_told *told)
 {
     const size_t kept = keep_sorted(draws, drawn);
-    const double outside = 0.5 * (1 - SK_EXPLAIN_LEVEL);
+    const double outside = sk_explain_outside();
     double square = 0;
     told->share = (double)kept / (double)draws;
-    if (isnan(told->value) || (double)kept < SK_EXPLAIN_SHARE * (double)draws) return;
+    if (isnan(told->value) || !sk_explain_has_error(kept, draws)) return;
     for (size_t i = 0; i < kept && isfinite(told->value) && told->value != from; i++)
         drawn[i] = moved(what, drawn[i], from, told->value);
     for (size_t i = 0; i < kept; i++) square += (drawn[i] - told->value) * (drawn[i] - told->value);
     told->se = sqrt(square / (double)kept);
     told->low = fmin(quantile(kept, drawn, outside), told->value);
     told->high = fmax(quantile(kept, drawn, 1 - outside), told->value);
-    if (what == TIME && told->high > SK_EXPLAIN_ENDLESS * told->value) told->high = told->se = (double)INFINITY;
+    if (what == TIME && sk_explain_is_endless(told->high, told->value)) told->high = told->se = (double)INFINITY;
 }
 
 /* A potential has no zero of its own: that of a draw is moved so that under the model's density its mean is the
@@ -220,7 +221,7 @@ static double outside_by(const sk_asker *ask, const double *x)
     return most;
 }
 
-/* Where there is no fixed point within, the nearest one up to SK_EXPLAIN_BEYOND widths outside and within the bounds.
+/* Where there is no fixed point within, the nearest one up to a part of a width outside and within the bounds.
  */
 static sock_status look_beyond(const sk_asker *ask, uint64_t seed, sk_explained *e)
 {
@@ -232,7 +233,7 @@ static sock_status look_beyond(const sk_asker *ask, uint64_t seed, sk_explained 
     if (!room) return SOCK_ENOMEM;
     wide.lower = room, wide.upper = room + d;
     for (size_t k = 0; k < d; k++) {
-        const double more = SK_EXPLAIN_BEYOND * (ask->upper[k] - ask->lower[k]);
+        const double more = sk_explain_beyond(ask->upper[k] - ask->lower[k]);
         const double least = ask->lower[k] >= 0 ? 0 : -(double)INFINITY; /* what is never below 0 has no such place */
         room[k] = fmax(ask->lower[k] - more, low ? low[k] : least);
         room[d + k] = fmin(ask->upper[k] + more, high ? high[k] : (double)INFINITY);
@@ -293,7 +294,7 @@ static sock_status tell(const sk_asker *ask, drawing *job, sk_explained *e)
 
 static void count_draws(const sock_model *model, sk_explained *e)
 {
-    e->draws = e->d > 2 ? SK_EXPLAIN_DRAWS_MANY : SK_EXPLAIN_DRAWS;
+    e->draws = sk_explain_draws(e->d);
     if (model->spread) return;
     json_t *info = json_loads(model->info, 0, NULL);
     const char *reason = json_string_value(json_object_get(info, "bands_reason"));

@@ -1,6 +1,7 @@
 /* explainjson.c - see explain.h. A number that is not known is null, with a reason beside it where one can be given. */
 #include "explain/explain.h"
 
+#include "explain/explainrules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -64,7 +65,7 @@ static void set_beyond(json_t *object, const sk_explained *e)
 {
     const size_t d = e->d;
     sk_told part[2 * SK_EXPLAIN_STATES];
-    if (!e->beyond || d > SK_EXPLAIN_STATES) return;
+    if (!e->beyond || !sk_explain_tells_states(d)) return;
     for (size_t k = 0; k < 2 * d; k++) part[k] = (sk_told){.value = e->beyond[d + k]};
     json_object_set_new(object, "fixed_point_outside",
                         json_pack("{s:o, s:s}", "x", numbers(d, e->beyond), "type", sk_fixed_type(d, part, part + d)));
@@ -134,7 +135,7 @@ static void set_wells(json_t *object, const sk_explained *e, const sk_told *t)
     json_object_set_new(object, "wells", told_list(e->wells, well));
     json_object_set_new(object, "barriers", told_list(e->wells ? e->wells - 1 : 0, well + e->wells));
     json_object_set_new(object, "wells_in_draws", e->wells ? number(well->share) : json_null());
-    if (e->wells > 1 && well->share < SK_EXPLAIN_SHARE)
+    if (e->wells > 1 && !sk_explain_wells_are_sure(well->share))
         set_missing(object, "escapes", "fewer than half of the draws have as many wells");
     else
         set_escapes(object, e, t);
@@ -159,10 +160,10 @@ const char *sk_explained_caveat(const sock_model *model, const sk_explain_range 
             const bool free = is_free(model, range, k, side);
             free_end = free_end || free;
             if (e->d != 1) continue;
-            much = much || (free && t[SK_LINE_ENDS + side].value > SK_EXPLAIN_HANGS);
+            much = much || (free && sk_explain_hangs(t[SK_LINE_ENDS + side].value));
             gathers = gathers || !free;
         }
-    if (e->d == 2) much = free_end && t[SK_PLANE_EDGES].value > SK_EXPLAIN_EDGES;
+    if (e->d == 2) much = free_end && sk_explain_hangs_on_edges(t[SK_PLANE_EDGES].value);
     if (much)
         return "much of the density lies where the range ends, and paths of the model would go on beyond these ends";
     if (e->d == 1 && !gathers && !e->fixed.count && !e->fixed.lines)

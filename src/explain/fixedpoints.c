@@ -3,6 +3,7 @@
  * range, so that units do not matter. */
 #include "explain/explain.h"
 
+#include "explain/explainrules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -154,15 +155,9 @@ static bool is_known(const sk_asker *ask, const sk_fixed *fixed, const double *x
     for (size_t i = 0; i < fixed->count; i++) {
         double far = 0;
         for (size_t k = 0; k < ask->d; k++) far = fmax(far, fabs(fixed->x[i * ask->d + k] - x[k]) / width(ask, k));
-        if (far < SK_EXPLAIN_SAME) return true;
+        if (sk_explain_is_same(far)) return true;
     }
     return false;
-}
-
-static size_t count_starts(size_t d)
-{
-    const double affordable = SK_EXPLAIN_ASKED / (SK_EXPLAIN_NEWTON * (2.0 * (double)d + 1));
-    return (size_t)fmin(fmax(affordable, SK_EXPLAIN_STARTS_LEAST), SK_EXPLAIN_STARTS);
 }
 
 /* Whether a fixed point is one by itself: no eigenvalue is 0. */
@@ -175,14 +170,14 @@ static sock_status stands_alone(newton *w, bool *out)
         least = fmin(least, hypot(re[k], im[k]));
         most = fmax(most, hypot(re[k], im[k]));
     }
-    *out = least > SK_EXPLAIN_MARGINAL * most;
+    *out = !sk_explain_is_marginal(least, most);
     return SOCK_OK;
 }
 
 static sock_status find_in_space(newton *w, uint64_t seed, sk_fixed *out)
 {
     const sk_asker *ask = w->ask;
-    const size_t d = ask->d, starts = count_starts(d);
+    const size_t d = ask->d, starts = sk_explain_starts(d);
     const sk_key key = {seed, SK_PURPOSE_EXPLAIN};
     for (size_t s = 0; s < starts; s++) {
         SK_TRY(sk_progress(ask->ctx, "fixed points", -1));
@@ -224,7 +219,7 @@ sock_status sk_fixed_find(const sk_asker *ask, uint64_t seed, sk_fixed *out)
     if (ask->d == 1) return find_line(ask, out);
     newton w;
     SK_TRY(newton_new(ask, &w));
-    out->x = sk_doubles(ask->ctx, count_starts(ask->d), ask->d);
+    out->x = sk_doubles(ask->ctx, sk_explain_starts(ask->d), ask->d);
     const sock_status status = out->x ? find_in_space(&w, seed, out) : SOCK_ENOMEM;
     sort_points(ask->d, out);
     newton_clear(&w);
@@ -249,7 +244,7 @@ static bool falls_back(size_t d, const double *re, const double *im)
 {
     double size = 0;
     for (size_t k = 0; k < d; k++) size = fmax(size, hypot(re[k], im[k]));
-    return re[d - 1] < -SK_EXPLAIN_MARGINAL * size;
+    return re[d - 1] < 0 && !sk_explain_is_marginal(re[d - 1], size);
 }
 
 /* On a line: the slope at the root of a cubic is rounding, and holds within no distance that matters: 0, -0 where f
@@ -291,8 +286,8 @@ const char *sk_fixed_type(size_t d, const sk_told *re, const sk_told *im)
     if (d == 1) return signbit(re->value) ? "stable" : "unstable";
     for (size_t k = 0; k < d; k++) size = fmax(size, hypot(re[k].value, im[k].value));
     for (size_t k = 0; k < d; k++) {
-        falls += re[k].value < -SK_EXPLAIN_MARGINAL * size;
-        grows += re[k].value > SK_EXPLAIN_MARGINAL * size;
+        falls += re[k].value < 0 && !sk_explain_is_marginal(re[k].value, size);
+        grows += re[k].value > 0 && !sk_explain_is_marginal(re[k].value, size);
         turns = turns || im[k].value != 0;
     }
     if (falls && grows) return "saddle";

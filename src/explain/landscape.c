@@ -8,6 +8,7 @@
  * iteration, so all is as exact as the panels are. */
 #include "explain/explain.h"
 
+#include "explain/explainrules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -104,7 +105,7 @@ static void merge_shallow(extremes *e)
         size_t worst = 0;
         for (size_t i = 0; i + 1 < e->count; i++)
             if (fabs(e->phi[i + 1] - e->phi[i]) < fabs(e->phi[worst + 1] - e->phi[worst])) worst = i;
-        if (fabs(e->phi[worst + 1] - e->phi[worst]) >= SK_EXPLAIN_DIP) return;
+        if (sk_explain_is_dip(e->phi[worst + 1] - e->phi[worst])) return;
         drop_two(e, worst);
     }
 }
@@ -145,7 +146,7 @@ static size_t dividing_point(const double *a)
     for (size_t i = SCAN; i-- > 0;) right[i] = fmax(right[i + 1], a[i]);
     for (size_t i = 1; i < SCAN; i++) {
         left = fmax(left, a[i]);
-        if (!(a[i] > SK_EXPLAIN_DIVIDES * fmin(left, right[i])) && (!lowest || a[i] < a[lowest])) lowest = i;
+        if (sk_explain_divides(a[i], left, right[i]) && (!lowest || a[i] < a[lowest])) lowest = i;
     }
     return lowest;
 }
@@ -168,7 +169,7 @@ static void look_at(const sk_asker *ask, look *out, char *reason)
                  x[lowest]);
     for (size_t i = 1; i < SCAN && !reason[0]; i++)
         out->steep = fmax(out->steep, fabs(2 * f[i] / a[i]) * (ask->upper[0] - ask->lower[0]));
-    for (size_t side = 0; side < 2; side++) out->vanishes[side] = a[side * SCAN] <= SK_EXPLAIN_VANISHING * out->most;
+    for (size_t side = 0; side < 2; side++) out->vanishes[side] = sk_explain_vanishes(a[side * SCAN], out->most);
 }
 
 /* Where a vanishes, p goes as a power of the distance: it must be above -1. */
@@ -207,9 +208,7 @@ static void find_reason(const sk_asker *ask, look *seen, char *reason)
 /* Edges: laid along the range, at the table's points, near the ends and at the extremes. */
 static sock_status make_panels(const sk_asker *ask, const look *seen, landscape *l)
 {
-    const double wanted = fmax(seen->steep / SK_EXPLAIN_STEEP, SK_EXPLAIN_PANELS);
-    const size_t laid = (size_t)fmin(wanted, SK_EXPLAIN_PANELS_MOST),
-                 all = laid + 1 + TABLE - 2 + 2 * NEAR + l->turns.count;
+    const size_t laid = sk_explain_panels(seen->steep), all = laid + 1 + TABLE - 2 + 2 * NEAR + l->turns.count;
     double *edge = sk_doubles(ask->ctx, all, 1), *to = edge;
     if (!edge) return SOCK_ENOMEM;
     for (size_t i = 0; i <= laid; i++) *to++ = at_share(ask, lay((double)i / (double)laid, seen->vanishes));

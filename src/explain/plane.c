@@ -8,7 +8,7 @@
  * so it has a solution, and mass is kept to rounding. Entropy production: sum over cells of 2 J' a^-1 J / p. */
 #include "explain/explain.h"
 
-#include "tune/policy.h"
+#include "explain/explainrules.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -97,7 +97,7 @@ static bool is_regular(const plane *s, char *reason)
     const size_t cells = s->n * s->n;
     for (size_t c = 0; c < cells; c++) {
         const double *a = s->a + 4 * c, half = 0.5 * (a[0] + a[3]), radius = hypot(0.5 * (a[0] - a[3]), a[1]);
-        if (half - radius > SK_EXPLAIN_SINGULAR * (half + radius) && isfinite(half)) continue;
+        if (!sk_explain_is_singular(half - radius, half + radius)) continue;
         snprintf(reason, REASON, "the diffusion is singular within the range, at (%.6g, %.6g)",
                  s->ask->lower[0] + s->width[0] * ((double)(c / s->n) + 0.5) / (double)s->n,
                  s->ask->lower[1] + s->width[1] * ((double)(c % s->n) + 0.5) / (double)s->n);
@@ -207,7 +207,7 @@ static bool is_density(const plane *s, char *reason)
 {
     double negative = 0;
     for (size_t c = 0; c < s->n * s->n; c++) negative += fmax(-s->p[c], 0) / (double)(s->n * s->n);
-    if (negative <= SK_EXPLAIN_NEGATIVE) return true; /* false for NaN, too */
+    if (sk_explain_grid_bears(negative)) return true;
     snprintf(reason, REASON, "no density on a grid of %zu x %zu cells: f is too steep for them, or a too correlated",
              s->n, s->n);
     return false;
@@ -269,7 +269,7 @@ static void tell_entropy(const plane *s, double *out)
     for (size_t c = 0; c < cells; c++) {
         double j[2];
         current_at(s, c / n, c % n, j);
-        if (s->p[c] > SK_EXPLAIN_EMPTY * top) entropy += production(s->a + 4 * c, j, s->p[c]) / (double)cells;
+        if (!sk_explain_is_empty(s->p[c], top)) entropy += production(s->a + 4 * c, j, s->p[c]) / (double)cells;
     }
     out[SK_PLANE_ENTROPY] = entropy;
 }

@@ -6,6 +6,7 @@
  *
  * The first iterations have polynomials and a constant a alone; then candidates are compared in the sweeps. */
 #include "inertia/inertiafit.h"
+#include "inertia/inertiarules.h"
 
 #include "tune/policy.h"
 
@@ -262,14 +263,6 @@ static sock_status begin(const sk_inertial *w, bool noisy, sk_inertial_fit *fit)
     return status;
 }
 
-static bool is_sweep(size_t iteration)
-{
-    static const size_t sweeps[] = SK_INERTIA_SWEEPS;
-    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
-        if (sweeps[i] == iteration) return true;
-    return false;
-}
-
 /* The fits of a sweep, into the table of the search. */
 static void log_trials(const step *s, size_t count, const sk_candidate *candidate, sk_trial *const *trial)
 {
@@ -302,14 +295,13 @@ static void leave_behind(const step *s)
 static sock_status iterate(const sk_inertial *w, bool noisy, size_t i, sk_inertial_fit *fit, double *gain)
 {
     const size_t d = w->rows.d;
-    step s = {.w = w, .fit = fit, .noisy = noisy, .begins = i <= SK_INERTIA_BEGINS, .sweep = is_sweep(i)};
+    step s = {.w = w, .fit = fit, .noisy = noisy, .begins = sk_inertia_begins(i), .sweep = sk_inertia_sweeps(i)};
     const bool lenient = s.begins || s.sweep;
     s.r = sk_doubles(w->ctx, d, 1);
     s.e = sk_doubles(w->ctx, w->rows.n, d);
     sock_status status = s.r && s.e ? sk_progress(w->ctx, "inertia", -1) : SOCK_ENOMEM;
     if (status >= 0) status = propose(&s);
-    if (status >= 0)
-        status = guard(&s, lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * (double)w->rows.n) : SK_ROUND_LOSS, gain);
+    if (status >= 0) status = guard(&s, sk_loss_allowed(lenient, w->rows.n), gain);
     fit->iterations = i;
     if (status >= 0) leave_behind(&s);
     sk_noisy_clear(&s.next);
@@ -352,8 +344,7 @@ sock_status sk_inertial_run(const sk_inertial *w, bool noisy, size_t most, sk_in
     for (size_t i = 1; i <= most; i++) {
         double gain = 0;
         SK_GO(iterate(w, noisy, i, out, &gain));
-        if (i > SK_INERTIA_LAST_SWEEP && fabs(gain) < SK_NOISE_SETTLED) break;
-        if (i > SK_INERTIA_LAST_SWEEP && gain < -SK_ROUND_LOSS) break;
+        if (sk_inertia_may_end(i) && (sk_has_settled(gain) || gain < -sk_loss_allowed(false, w->rows.n))) break;
     }
     out->held = sk_doubles(w->ctx, w->m.series.steps, 1);
     SK_GO(out->held ? SOCK_OK : SOCK_ENOMEM);

@@ -5,9 +5,9 @@
  *     innovations:                        E e_i e_{i-l} = (row of lag l) (s a, R), 0 at the current model but for l = 0
  */
 #include "inertia/inertiafit.h"
+#include "inertia/inertiarules.h"
 
 #include "la/la.h"
-#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
@@ -78,7 +78,7 @@ sock_status sk_inertial_start(const sk_inertial *w, bool noisy, double *a, doubl
         if (!noisy) t.xy = t.yy = t.yz = 0;
         two_solve(&t, &a[k], &r[k]);
         const double all = t.xx > 0 ? t.xz / t.xx : 0; /* without noise */
-        a[k] = fmax(a[k], SK_INERTIA_LEAST * all);
+        a[k] = sk_inertia_least_a(a[k], all);
         if (!(a[k] > 0) || !isfinite(a[k]))
             return sk_fail(w->ctx, SOCK_ENUMERIC, "the positions have no second differences to learn from");
     }
@@ -107,7 +107,7 @@ static bool pair(const coordinate *c, size_t i, size_t lag, double *weight, doub
     const double typical = r->typical[c->k + 1];
     const double one = r->spread[i * d * d + c->k * (d + 1)], other = r->spread[(i - lag) * d * d + c->k * (d + 1)];
     const double by_rows = c->of_a[lag * n + i] + c->now * c->of_r[lag * n + i];
-    *weight = (lag ? 1 : 0.5) / ((one / typical + SK_INERTIA_SHARE) * (other / typical + SK_INERTIA_SHARE));
+    *weight = (lag ? 1 : 0.5) * sk_inertia_pair_weight(one / typical, other / typical);
     *z = c->e[i] * c->e[i - lag] + (lag ? by_rows : 0);
     return true;
 }

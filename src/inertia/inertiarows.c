@@ -1,5 +1,6 @@
 /* inertiarows.c - the rows of a filter pass over positions and velocities. See inertiafit.h. */
 #include "inertia/inertiafit.h"
+#include "inertia/inertiarules.h"
 
 #include "la/la.h"
 #include "tune/policy.h"
@@ -82,7 +83,7 @@ static void whiten(sk_inertial_rows *r, size_t i, double *c)
     memset(white, 0, d * d * sizeof *white);
     if (r->pass->begins[i]) return;
     memcpy(c, r->pass->s + i * d * d, d * d * sizeof *c);
-    for (size_t k = 0; k < d; k++) c[k * (d + 1)] += SK_INERTIA_SHIFT * r->typical[k + 1];
+    for (size_t k = 0; k < d; k++) c[k * (d + 1)] += sk_inertia_shift(r->typical[k + 1]);
     if (sk_factor_small(d, 0, c)) return;
     for (size_t l = 0; l < d; l++)
         for (size_t k = l; k < d; k++) {
@@ -91,7 +92,7 @@ static void whiten(sk_inertial_rows *r, size_t i, double *c)
             white[k * d + l] = sum / c[k * d + k];
         }
     for (size_t k = 0; k < d; k++) square += pow(sk_dot(d, white + k * d, r->pass->e + i * d), 2);
-    r->good[i] = square <= SK_INERTIA_FAR * (double)d;
+    r->good[i] = sk_inertia_row_counts(square, d);
     if (!r->good[i]) memset(white, 0, d * d * sizeof *white);
 }
 

@@ -13,6 +13,7 @@
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
 #include "la/la.h"
+#include "model/bandrules.h"
 #include "tune/policy.h"
 #include "tune/rules.h"
 #include "tune/searchspread.h"
@@ -235,7 +236,7 @@ static sock_status root_of_group(const looking *l, const sk_factor *f, size_t gr
                 m[i * rank + j] += l->error[k] * l->error[k] * b[i] * b[j] - b[i] * x[j] - x[i] * b[j];
     }
     SK_TRY(sk_eigh(l->w->ctx, rank, m, rank, space));
-    for (size_t e = 0; e < rank; e++) sk_scale(rank, sqrt(fmax(space[e], SK_BAND_LEAST_KNOWN)), m + e * rank);
+    for (size_t e = 0; e < rank; e++) sk_scale(rank, sqrt(sk_band_known(space[e])), m + e * rank);
     return SOCK_OK;
 }
 

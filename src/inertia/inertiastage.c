@@ -1,6 +1,7 @@
 /* inertiastage.c - the fit of second-order dynamics from data to model: rows, a fit without and with noise, which of
  * them predicts better, constant coefficients beside it, and what is told. See inertiafit.h. */
 #include "inertia/inertiafit.h"
+#include "inertia/inertiarules.h"
 
 #include "la/la.h"
 #include "tune/policy.h"
@@ -39,7 +40,7 @@ static double mean_square_speed(const sk_series *s)
                 count++;
             }
     near /= fmax(all, 1);
-    return count && sum / count > SK_INERTIA_SPEED * near ? sum / count : near;
+    return count ? sk_inertia_square_speed(sum / count, near) : near;
 }
 
 static void set_clock(sk_inertial *w)
@@ -87,11 +88,11 @@ static sock_status check_rows(sock_context *ctx, const sock_data *data, const sk
 {
     size_t all = 0, left = pieces ? count_rows(pieces) : 0;
     for (size_t j = 0; j < data->trajectories; j++) all += SK_MAX(sk_data_length(data, j), (size_t)2) - 2;
-    if (all < SK_INERTIA_ROWS)
+    if (!sk_inertia_has_rows(all))
         return sk_fail(ctx, SOCK_EINPUT,
                        "order is 2, but the data have only %zu second differences; at least %d are needed", all,
                        SK_INERTIA_ROWS);
-    if (pieces && left < SK_INERTIA_ROWS)
+    if (pieces && !sk_inertia_has_rows(left))
         return sk_fail(
             ctx, SOCK_EINPUT,
             "order is 2, but of %zu second differences cross-validation leaves only %zu in its pieces; at least "

@@ -1,4 +1,5 @@
 /* bandedfields.c - sock_model_bands: bands of f, a and sigma at points, pointwise or, for f, simultaneous. */
+#include "model/bandrules.h"
 #include "model/bands.h"
 #include "model/draw.h"
 #include "model/modelfields.h"
@@ -32,8 +33,7 @@ static sock_status check(sock_context *ctx, const sock_model *model, double leve
 static double drift_width(const sk_spread *s, double level, bool simultaneous)
 {
     if (!simultaneous) return sk_normal_reach(level);
-    const size_t at = (size_t)ceil(level * SK_SUP_DRAWS);
-    return s->sup[SK_MIN(SK_MAX(at, 1), SK_SUP_DRAWS) - 1];
+    return s->sup[sk_band_sup_place(level)];
 }
 
 static void put(size_t count, const double *low, const double *high, double *out_low, double *out_high)
@@ -111,7 +111,7 @@ static void mix_bands(const sock_model *model, size_t size, double level, const 
         if (diagonal && !(a[i] > 0)) continue;
         for (size_t c = 0; c < laws; c++) {
             const double own = a[c * size + i], square = var[c * size + i];
-            mean[c] = diagonal ? log(fmax(own, SK_BAND_LEAST_RATIO * a[i])) : own;
+            mean[c] = diagonal ? log(sk_band_own_a(own, a[i])) : own;
             deviation[c] = SK_BAND_FACTOR * (diagonal ? log_deviation(square) : sqrt(square));
         }
         const double below = mixture_quantile(&m, (1 - level) / 2), above = mixture_quantile(&m, (1 + level) / 2);
@@ -187,7 +187,7 @@ static sock_status draw_roots(sock_context *ctx, const sock_model *model, size_t
 static sock_status root_bands(sock_context *ctx, const sock_model *model, size_t count, const double *x, double level,
                               double *low, double *high)
 {
-    const size_t size = count * model->d * model->d, tail = (size_t)((1 - level) / 2 * SK_SIGMA_DRAWS);
+    const size_t size = count * model->d * model->d, tail = sk_band_sigma_tail(level);
     double *root = sk_doubles_unset(ctx, SK_SIGMA_DRAWS, size), *sigma = sk_doubles(ctx, size, 1), some[SK_SIGMA_DRAWS];
     sock_status status = root && sigma ? draw_roots(ctx, model, count, x, root) : SOCK_ENOMEM;
     if (status >= 0) status = sk_model_evaluate(ctx, model, count, x, NULL, sigma);
@@ -247,8 +247,7 @@ static void look_outside(const sk_spread *s, size_t count, const double *x, int 
     for (size_t i = 0; outside && i < count; i++) {
         outside[i] = 0;
         for (size_t k = 0; k < s->in; k++) {
-            const double margin = SK_BAND_MARGIN * (s->upper[k] - s->lower[k]), value = x[i * s->in + k];
-            if (value < s->lower[k] - margin || value > s->upper[k] + margin) outside[i] = 1;
+            if (sk_band_is_outside(s->lower[k], s->upper[k], x[i * s->in + k])) outside[i] = 1;
         }
     }
 }

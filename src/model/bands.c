@@ -1,5 +1,6 @@
 /* bands.c - see bands.h. Blocks of points, in parallel. */
 #include "model/bands.h"
+#include "model/bandrules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -377,7 +378,7 @@ static double variance_of(bool diagonal, double share, double lead, double v, do
 {
     if (!diagonal) return lead * v + share * square(own - a);
     if (!(a > 0)) return 0;
-    own = fmax(own, SK_BAND_LEAST_RATIO * a);
+    own = sk_band_own_a(own, a);
     return lead * v / square(own) + share * square(log(own / a));
 }
 
@@ -432,8 +433,7 @@ static sock_status add_diffusion_peers(sock_context *ctx, const sock_model *mode
         if (status >= 0) status = sk_diffusion_variance(ctx, s->peer[p], count, x, field, own);
         for (size_t i = 0; status >= 0 && i < size; i++) {
             const bool diagonal = i % (d * d) % (d + 1) == 0;
-            const double least = SK_BAND_LEAST_RATIO * a[i];
-            const double apart = diagonal ? log(fmax(field[i], least) / a[i]) : field[i] - a[i];
+            const double apart = diagonal ? log(sk_band_own_a(field[i], a[i]) / a[i]) : field[i] - a[i];
             if (!diagonal || a[i] > 0) var[i] += s->weight[p] * (own[i] + square(apart));
         }
     }

@@ -71,6 +71,13 @@ typedef struct sk_substeps_ask {
     const sk_sampler *sampler; /* of the model; NULL: one is made */
 } sk_substeps_ask;
 
+/* How far the means and the covariances of s and of 2 s substeps may be apart, in standard deviations and relative, for
+ * so many steps; of how many of those that are asked one may be farther; and whether 2 s are tried. */
+double sk_substeps_mean_allowed(size_t steps, size_t s);
+double sk_substeps_cov_allowed(size_t steps, size_t s);
+bool sk_substeps_too_few(size_t far, size_t asked);
+bool sk_substeps_may_double(size_t s);
+
 /* The smallest S of 1, 2, 4, 8, 16 with which nine steps of ten are where twice as many substeps lead, to half a
  * standard error of what so many steps can show (from 4 on a quarter); and whether the split changes the variance of
  * more than a tenth. */

@@ -66,6 +66,8 @@ static double cov_distance(const sk_substeps_ask *ask, size_t d, const law *a, c
     return sqrt(difference / size);
 }
 
+bool sk_substeps_too_few(size_t far, size_t asked) { return (double)far > SK_SUBSTEPS_FEW * (double)asked; }
+
 /* Whether too many steps are further apart than the tolerances; what is not finite is. */
 static bool differ(const sk_substeps_ask *ask, size_t d, const law *a, const law *b, double mean, double cov)
 {
@@ -74,7 +76,7 @@ static bool differ(const sk_substeps_ask *ask, size_t d, const law *a, const law
         means += !(mean_distance(ask, d, a, b, i) < mean);
         covs += !(cov_distance(ask, d, a, b, i) < cov);
     }
-    return (double)SK_MAX(means, covs) > SK_SUBSTEPS_FEW * (double)ask->count;
+    return sk_substeps_too_few(SK_MAX(means, covs), ask->count);
 }
 
 static double within(double value) { return fmin(fmax(value, SK_SUBSTEPS_FINE), SK_SUBSTEPS_COARSE); }
@@ -82,15 +84,11 @@ static double within(double value) { return fmin(fmax(value, SK_SUBSTEPS_FINE), 
 /* Standard errors of the moments by which the laws of s and of 2 s substeps may differ. */
 static double errors_allowed(size_t s) { return s < SK_SURELY_LONG ? SK_SUBSTEPS_ERRORS : SK_SUBSTEPS_ERRORS_LONG; }
 
-static double mean_allowed(const sk_substeps_ask *ask, size_t s)
-{
-    return within(errors_allowed(s) / sqrt((double)ask->steps));
-}
+double sk_substeps_mean_allowed(size_t steps, size_t s) { return within(errors_allowed(s) / sqrt((double)steps)); }
 
-static double cov_allowed(const sk_substeps_ask *ask, size_t s)
-{
-    return within(errors_allowed(s) * sqrt(2 / (double)ask->steps));
-}
+double sk_substeps_cov_allowed(size_t steps, size_t s) { return within(errors_allowed(s) * sqrt(2 / (double)steps)); }
+
+bool sk_substeps_may_double(size_t s) { return s < SK_SUBSTEPS_MOST; }
 
 sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const sk_substeps_ask *ask, sk_substeps *out)
 {
@@ -107,16 +105,18 @@ sock_status sk_substeps_choose(sock_context *ctx, const sock_model *model, const
     SK_GO(law_new(ctx, ask->count, d, &a));
     SK_GO(law_new(ctx, ask->count, d, &b));
     SK_GO(follow(ctx, model, sampler, ask, s, &a));
-    for (; s.count < SK_SUBSTEPS_MOST; s.count *= 2) {
+    for (; sk_substeps_may_double(s.count); s.count *= 2) {
         SK_GO(follow(ctx, model, sampler, ask, (sk_substeps){2 * s.count, false}, &b));
-        if (!differ(ask, d, &a, &b, mean_allowed(ask, s.count), cov_allowed(ask, s.count))) break;
+        if (!differ(ask, d, &a, &b, sk_substeps_mean_allowed(ask->steps, s.count),
+                    sk_substeps_cov_allowed(ask->steps, s.count)))
+            break;
         const law last = a;
         a = b;
         b = last;
     }
     if (s.count > 1) {
         SK_GO(follow(ctx, model, sampler, ask, (sk_substeps){s.count, true}, &b));
-        s.split = differ(ask, d, &a, &b, (double)INFINITY, 2 * cov_allowed(ask, 1));
+        s.split = differ(ask, d, &a, &b, (double)INFINITY, 2 * sk_substeps_cov_allowed(ask->steps, 1));
     }
     *out = s;
 out:

@@ -1,5 +1,6 @@
 /* frozen.c - see frozen.h. */
 #include "noise/frozen.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -172,7 +173,7 @@ static void find_weights(const sk_frozen *z, size_t i, const double *shift, doub
         }
     double square = 0;
     for (size_t k = 0; k < d; k++) square += pow(sk_dot(d, white + k * d, e), 2);
-    if (!(square < SK_OUTLIER * (double)d)) memset(white, 0, d2 * sizeof *white);
+    if (sk_innovation_is_outlier(square, d)) memset(white, 0, d2 * sizeof *white);
 }
 
 sock_status sk_frozen_new(sock_context *ctx, const sk_series *series, const sk_filter_spec *spec, sk_frozen **out)

@@ -6,6 +6,7 @@
  * beside the maximum. Steps of Berndt, Hall, Hall and Hausman take them together: derivatives of every log density by
  * differences, the sum of their products for the information. One filter pass for each number: few numbers only. */
 #include "noise/noisefit.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -72,8 +73,9 @@ static sock_status differentiate(const ascent *t, const double *x)
 static void cut(const ascent *t, double *step)
 {
     double most = 0;
-    for (size_t j = t->weights; j < t->count; j++) most = fmax(most, fabs(step[j]) / log(SK_NEWTON_FACTOR));
-    for (size_t j = 0; most > 1 && j < t->count; j++) step[j] /= most;
+    for (size_t j = t->weights; j < t->count; j++) most = fmax(most, fabs(step[j]));
+    const double cut = sk_newton_cut(most);
+    for (size_t j = 0; j < t->count; j++) step[j] *= cut;
 }
 
 /* step (count) = H^-1 g; *promise: the nats that it should gain. */
@@ -130,19 +132,19 @@ static bool list_numbers(const sk_noisy *now, ascent *t)
     for (size_t i = 0; i < size; i++) largest = fmax(largest, fabs(term->weight[i]));
     for (size_t i = 0; i < size; i++) {
         if (term->weight[i] == 0) continue;
-        if (t->weights + logs >= MOST) return false;
-        t->size[t->weights] = SK_ASCENT_STEP * fmax(fabs(term->weight[i]), SK_ASCENT_LEAST * largest);
+        if (!sk_ascent_is_short(t->weights + 1 + logs)) return false;
+        t->size[t->weights] = sk_ascent_difference(term->weight[i], largest);
         t->place[t->weights++] = i;
     }
     t->count = t->weights + logs;
-    for (size_t j = t->weights; j < t->count; j++) t->size[j] = SK_ASCENT_STEP;
+    for (size_t j = t->weights; j < t->count; j++) t->size[j] = sk_ascent_difference(1, 1); /* of a logarithm */
     return true;
 }
 
 static sock_status ascend(ascent *t, double *x, double *sum)
 {
     double step[MOST], promise = INFINITY, gain = INFINITY;
-    for (int i = 0; i < SK_ASCENT_PASSES && promise >= SK_ASCENT_GAIN && gain >= 0.5 * SK_ASCENT_GAIN; i++) {
+    for (int i = 0; i < SK_ASCENT_PASSES && sk_ascent_goes_on(promise, gain); i++) {
         SK_TRY(differentiate(t, x));
         SK_TRY(direction(t, step, &promise));
         SK_TRY(climb(t, step, x, sum, &gain));

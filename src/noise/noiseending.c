@@ -1,5 +1,6 @@
 /* noiseending.c - fits of measured data beside each other: held out, simpler, with a full R, on all rows. */
 #include "noise/noisefit.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -18,7 +19,7 @@ static sock_status least_of(const sk_measured *m, const double *held, double *ou
     double *copy = sk_doubles(m->ctx, SK_MAX(n, 1), 1);
     if (!copy) return SOCK_ENOMEM;
     memcpy(copy, held, n * sizeof *copy);
-    *out = n ? sk_median(n, copy) - SK_STEP_WORST : 0;
+    *out = n ? sk_step_counts_least(sk_median(n, copy)) : 0;
     sk_free(copy);
     return SOCK_OK;
 }
@@ -148,7 +149,7 @@ static sock_status gains_clearly(const sk_measured *m, const sk_noise_fit *fit, 
     sweep.alive[fit->f] = sweep.alive[c] = true;
     sock_status status = sk_frozen_new(m->ctx, &m->series, &spec, &z);
     if (status >= 0) status = sk_noise_drifts(m, z, &sweep, trial, &best);
-    *clearly = status >= 0 && trial[fit->f] && trial[c] && trial[fit->f]->score - trial[c]->score > SK_SLOPE_CLEAR;
+    *clearly = status >= 0 && trial[fit->f] && trial[c] && sk_slope_is_clear(trial[fit->f]->score - trial[c]->score);
     sk_trial_free(trial[fit->f]);
     sk_trial_free(trial[c]);
     sk_frozen_free(z);
@@ -173,8 +174,7 @@ static void correlate(size_t d, const double *r, const double *noise, double *ou
         for (size_t l = 0; l < d; l++) {
             const double product = r[k * (d + 1)] * r[l * (d + 1)];
             const bool both = r[k * (d + 1)] > 0 && r[l * (d + 1)] > 0;
-            const double c =
-                both ? fmax(-SK_CORRELATION_MOST, fmin(r[k * d + l] / sqrt(product), SK_CORRELATION_MOST)) : 0;
+            const double c = both ? sk_first_correlation(r[k * d + l], product) : 0;
             out[k * d + l] = (k == l ? 1 : c) * sqrt(noise[k * (d + 1)] * noise[l * (d + 1)]);
         }
     sk_nearest_psd(d, 0, out);
@@ -191,7 +191,7 @@ sock_status sk_noise_try_full(sk_measured *m, const double *r, sk_noise_fit *fit
     m->mode = SK_NOISE_FULL;
     sock_status status = sk_noise_turn_to(m, fit, &turn, &full);
     if (status >= 0 && full.held) status = sk_noise_compare(m, full.held, fit->held, &gain);
-    if (status >= 0 && full.held && gain.nats >= SK_FULL_GAIN) {
+    if (status >= 0 && full.held && sk_full_noise_wins(gain.nats)) {
         full.iterations += fit->iterations;
         swap(fit, &full);
     }

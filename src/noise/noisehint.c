@@ -12,6 +12,7 @@
  * Without noise the gain is half the sum of squares of as many normal variables as states, half of these 0: as R is
  * fitted to all rows in the verdict, too, a fit whose hint is small will not pass it. */
 #include "noise/noisefit.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -75,11 +76,12 @@ static sock_status begin_at(const sk_measured *m, const sk_noisy *clean, const d
 /* Over short steps the smallest share is there, and larger ones are tried as long as they are better. */
 static sock_status begin(const sk_measured *m, const sk_noisy *clean, const double *variance, sk_noisy *out)
 {
-    static const double share[] = SK_HINT_SHARES, pace[] = SK_HINT_PACES;
+    size_t shares, paces;
+    const double *share = sk_hint_shares(&shares), *pace = sk_hint_paces(&paces);
     const bool is_long = clean->substeps.count > 1; /* there the corner of R = 0 is flat: a start beside it stays */
     const size_t first = is_long ? 1 : 0;
-    const size_t last = sk_is_long(clean->substeps.count) ? sizeof pace / sizeof *pace : first + 1;
-    for (size_t i = is_long ? 0 : 1; i < sizeof share / sizeof *share; i++) {
+    const size_t last = sk_is_long(clean->substeps.count) ? paces : first + 1;
+    for (size_t i = is_long ? 0 : 1; i < shares; i++) {
         const bool is_there = out->model;
         const double before = out->sum;
         for (size_t j = first; j < last; j++) SK_TRY(begin_at(m, clean, variance, share[i], pace[j], NULL, out));
@@ -123,7 +125,8 @@ static sock_status find_gain(const sk_measured *m, const sk_noisy *with, const d
 static sock_status is_hopeless(const sk_measured *m, const sk_noisy *clean, const double *variance, const double *term,
                                sk_noisy *first, double *gain, bool *hopeless)
 {
-    static const double share[] = SK_HINT_SHARES;
+    size_t shares;
+    const double *share = sk_hint_shares(&shares);
     const double values = (double)m->series.steps * (double)m->series.d;
     *hopeless = false;
     if (clean->substeps.count > 1) return SOCK_OK;
@@ -133,7 +136,7 @@ static sock_status is_hopeless(const sk_measured *m, const sk_noisy *clean, cons
     if (status >= 0 && first->model) status = sk_noise_compare(m, own, term, &all);
     sk_free(own);
     *gain = all.nats;
-    *hopeless = *gain < -SK_NOISE_HOPELESS - SK_HINT_LOSS * 0.5 * values * share[0] * share[0];
+    *hopeless = sk_hint_is_hopeless(*gain, values, share[0]);
     if (*hopeless) sk_noisy_clear(first);
     return status;
 }
@@ -150,7 +153,7 @@ static sock_status fit_noise(const sk_measured *m, const sk_noisy *clean, bool t
 {
     const size_t d = m->series.d;
     double least[SK_NOISE_MOST_DIM];
-    for (size_t k = 0; k < d; k++) least[k] = SK_LEAST_LATER * SK_LEAST_NOISE * variance[k];
+    for (size_t k = 0; k < d; k++) least[k] = sk_noise_least_later(sk_noise_least_first(variance[k]));
     sock_status status = begin(m, clean, variance, out);
     for (int i = 0; status >= 0 && out->model && i < SK_HINT_STEPS; i++) {
         const double before = out->sum;

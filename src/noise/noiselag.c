@@ -9,6 +9,7 @@
  * over a step as long as the memory e_i is nearly all of y_{i+1}. And a drift that is wrong leaves e_{i+1} a function
  * of y_{i+1}, which is no noise. */
 #include "noise/noiseregression.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -160,7 +161,7 @@ static sock_status clear(const sk_measured *m, const double *e, double *out)
     sk_features *map[SK_NOISE_MAPS] = {0};
     sock_status status = sk_noise_maps(m, map);
     const sk_features *rich = map[SK_NOISE_RICH];
-    if (rich && sk_features_count(rich) * SK_CLEARED_STEPS > m->series.steps) rich = NULL;
+    if (rich && !sk_noise_may_clear(sk_features_count(rich), m->series.steps)) rich = NULL;
     if (status >= 0) status = clear_with(m, rich ? rich : map[SK_NOISE_AFFINE], e, out);
     for (size_t i = 0; i < SK_NOISE_MAPS; i++) sk_features_free(map[i]);
     return status;

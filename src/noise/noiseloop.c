@@ -9,6 +9,7 @@
  * Candidates are compared in the sweeps, polynomials alone in the first two: they are scored about the current model,
  * so the incumbent has an advantage, and a Gaussian that comes first stays. */
 #include "noise/noisefit.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -347,7 +348,7 @@ static sock_status renew_substeps(const sk_measured *m, bool anew, sk_noisy *now
     *more = false;
     if (m->substeps) return SOCK_OK;
     SK_TRY(sk_series_substeps(m->ctx, &m->series, &spec, anew ? one : now->substeps, &next));
-    if (next.count < now->substeps.count && next.count > now->substeps.count / SK_SUBSTEPS_FALL)
+    if (sk_noise_hardly_fewer(next.count, now->substeps.count))
         SK_TRY(sk_series_substeps(m->ctx, &m->series, &spec, now->substeps, &next));
     *more = next.count > now->substeps.count;
     if (next.count == now->substeps.count && next.split == now->substeps.split) return SOCK_OK;
@@ -355,23 +356,14 @@ static sock_status renew_substeps(const sk_measured *m, bool anew, sk_noisy *now
     return sk_noisy_score(m, now);
 }
 
-static bool is_sweep(size_t iteration)
-{
-    static const size_t sweeps[] = SK_NOISE_SWEEPS;
-    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
-        if (sweeps[i] == iteration) return true;
-    return false;
-}
-
 static sock_status iterate(step *s, size_t iteration, double *gain)
 {
-    const double n = (double)s->m->series.steps;
     sk_noisy best = {0};
     sock_status status;
     SK_GO(sk_progress(s->m->ctx, "noise", -1));
     SK_GO(step_drift(s));
     SK_GO(step_diffusion(s));
-    SK_GO(guard(s, s->lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * n) : SK_ROUND_LOSS, &best));
+    SK_GO(guard(s, sk_loss_allowed(s->lenient, s->m->series.steps), &best));
     if (s->sweep && (s->way == HALF || s->way == QUARTER || s->way == NOISE_ALONE)) {
         SK_GO(sk_tolerate(try_simpler(s, &best)));
         sk_begin(s->m->ctx);
@@ -400,18 +392,18 @@ typedef struct course {
 static course begin_course(const sk_measured *m, bool turn)
 {
     const bool fast = turn && m->mode != SK_NOISE_FULL;
-    return (course){.least = fast ? SK_TURN_LEAST : SK_NOISE_LAST_SWEEP + 1, .best = -(double)INFINITY};
+    return (course){.least = sk_noise_least_passes(fast), .best = -(double)INFINITY};
 }
 
 /* Where neither a sweep of all nor the pass after it moved anything, the last sweep would find the same. */
 static bool is_over(const step *s, size_t i, double gain, course *c)
 {
-    const bool settled = fabs(gain) < SK_NOISE_SETTLED, same = s->fit->f == s->f && s->fit->a == s->a, calm = c->calm;
+    const bool settled = sk_has_settled(gain), same = s->fit->f == s->f && s->fit->a == s->a, calm = c->calm;
     c->calm = s->sweep && !s->polynomials && same && settled;
     if (i < c->least) return calm && settled;
-    c->stalled = s->fit->now.sum < c->best + SK_NOISE_SETTLED ? c->stalled + 1 : 0;
+    c->stalled = sk_noise_stalled(c->stalled, s->fit->now.sum, c->best);
     c->best = fmax(c->best, s->fit->now.sum);
-    return settled || c->stalled == SK_NOISE_STALLED;
+    return settled || sk_noise_goes_to_and_fro(c->stalled);
 }
 
 sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t most)
@@ -428,13 +420,13 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
         step s = {.m = m, .fit = fit, .noisy = fit->now.noise != NULL};
         s.f = fit->drift[fit->f] && i > 1 ? fit->f : SK_MOST;
         s.a = fit->diffusion[fit->a] && i > 1 ? fit->a : SK_MOST;
-        s.sweep = !turn && is_sweep(i);
+        s.sweep = !turn && sk_noise_sweeps(i);
         s.lenient = s.sweep || (fit->changed && i == 1);
-        s.polynomials = i <= SK_NOISE_POLYNOMIALS;
-        const bool anew = !turn && i > 1 && i <= SK_NOISE_LAST_SWEEP;
+        s.polynomials = sk_noise_polynomials_alone(i);
+        const bool anew = !turn && sk_noise_counts_anew(i);
         if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, anew, &fit->now, &more));
         SK_TRY(iterate(&s, i, &gain));
-        fit->hopeless = i == SK_NOISE_POLYNOMIALS && fit->now.sum < fit->asked;
+        fit->hopeless = sk_noise_shows_hope(i) && fit->now.sum < fit->asked;
         if (fit->hopeless || (!s.lenient && gain < -SK_ROUND_LOSS)) break;
         if (!is_over(&s, i, gain, &way)) continue;
         if (turn || again) break;

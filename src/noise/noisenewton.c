@@ -2,6 +2,7 @@
  * for each coordinate by differences. Eigenvalues of a Hessian are replaced by minus their moduli, steps cut, all
  * coordinates taken together at 1, 1/2, 1/4 of the step; the best is taken if the likelihood rises. */
 #include "noise/noisefit.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -62,14 +63,13 @@ static void newton(const curve *c, double *step)
 {
     double a[4] = {c->h[0][0], c->h[0][1], c->h[1][0], c->h[1][1]}, v[4];
     sk_jacobi(2, a, v);
-    /* 1e-8: rounding of a likelihood, over the square of a difference */
-    const double one = fabs(a[0]), other = fabs(a[3]), least = SK_NEWTON_FLAT * fmax(one, other) + 1e-8;
-    const double along = (v[0] * c->g[0] + v[1] * c->g[1]) / fmax(one, least);
-    const double across = (v[2] * c->g[0] + v[3] * c->g[1]) / fmax(other, least);
+    const double one = fabs(a[0]), other = fabs(a[3]), larger = fmax(one, other);
+    const double along = (v[0] * c->g[0] + v[1] * c->g[1]) / sk_newton_curvature(one, larger);
+    const double across = (v[2] * c->g[0] + v[3] * c->g[1]) / sk_newton_curvature(other, larger);
     step[0] = along * v[0] + across * v[2];
     step[1] = along * v[1] + across * v[3];
-    const double most = fmax(fabs(step[0]), fabs(step[1])), limit = log(SK_NEWTON_FACTOR);
-    for (int i = 0; most > limit && i < 2; i++) step[i] *= limit / most;
+    const double cut = sk_newton_cut(fmax(fabs(step[0]), fabs(step[1])));
+    for (int i = 0; i < 2; i++) step[i] *= cut;
 }
 
 /* sqrt of the first entry of (-H)^-1; NaN where there is none. */
@@ -90,7 +90,7 @@ static sock_status search(const bench *b, const double *floor, const sk_newton *
         SK_TRY(differentiate(b, k, base, x, &c));
         newton(&c, step + 2 * k);
         const double complete = 0.5 * (double)b->m->series.steps / fmax(-c.h[1][1], 1e-9);
-        out->kappa[k] = fmin(fmax(complete, 1), SK_RELAXED_MOST);
+        out->kappa[k] = sk_newton_stretch(complete);
         out->error[k] = b->z->spec.noise[k * d + k] * error_of_log(&c);
     }
     best = base;

@@ -2,6 +2,7 @@
  * from the logarithm of the discrete regression y' = b + B y. From the left point alone the way may end in a wrong
  * valley: a turn by more than half a circle within a step looks like one backwards. */
 #include "noise/noiseregression.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -22,8 +23,9 @@ static sock_status renew_a(const sk_measured *m, const sk_features *map, const d
     if (status >= 0) {
         memcpy(g.u, g.pulled->u, n * d * sizeof *g.u);
         for (size_t i = 0; i < n; i++) norm[i] = sk_norm(d, g.u + i * d);
-        const double far = SK_FAR_OUT * sk_median(n, norm);
-        for (size_t i = 0; i < n; i++) g.pulled->good[i] = g.pulled->good[i] && sk_norm(d, g.u + i * d) < far;
+        const double usual = sk_median(n, norm);
+        for (size_t i = 0; i < n; i++)
+            g.pulled->good[i] = g.pulled->good[i] && !sk_pilot_is_far_out(sk_norm(d, g.u + i * d), usual);
         sk_mean_diffusion(&g, now->noise, a);
         status = sk_first_model(m, map, w, a, &model);
     }
@@ -82,7 +84,7 @@ static sock_status line_search(const sk_measured *m, const sk_features *map, dou
     double *at = sk_doubles(m->ctx, size, 1), taken = 0;
     const double before = now->sum;
     sock_status status = at ? SOCK_OK : SOCK_ENOMEM;
-    for (double share = 1; status >= 0 && share >= 0.25 && now->sum <= before + SK_PILOT_ENOUGH; share /= 2) {
+    for (double share = 1; status >= 0 && share >= 0.25 && !sk_pilot_is_enough(now->sum - before); share /= 2) {
         sk_noisy one = {0};
         for (size_t i = 0; i < size; i++) at[i] = w[i] + share * (next[i] - w[i]);
         status = affine_model(m, map, at, now, &one);
@@ -109,7 +111,7 @@ static sock_status improve(const sk_measured *m, const sk_features *map, double 
     sk_noisy now = {0};
     sock_status status = next ? affine_model(m, map, w, like, &now) : SOCK_ENOMEM;
     memcpy(least, best_least, d * sizeof *least);
-    for (int i = 0; status >= 0 && i < SK_PILOT_PASSES && gain >= SK_PILOT_GAIN; i++) {
+    for (int i = 0; status >= 0 && i < SK_PILOT_PASSES && sk_pilot_goes_on(gain); i++) {
         status = gauss_newton(m, map, &now, next);
         if (status >= 0) status = line_search(m, map, w, next, &now, &gain);
     }

@@ -1,6 +1,7 @@
 /* noiseregression.c - one regression of increments, and the constant a and R that its residuals speak for. See
  * noiseregression.h. */
 #include "noise/noiseregression.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -196,7 +197,7 @@ void sk_mean_diffusion(const sk_regression *g, const double *noise, double *a)
     }
     for (size_t k = 0; k < d2; k++) a[k] /= time;
     sk_nearest_psd(d, 0, a);
-    for (size_t k = 0; k < d; k++) a[k * (d + 1)] = fmax(a[k * (d + 1)], SK_PILOT_SHARE * plain[k] / time);
+    for (size_t k = 0; k < d; k++) a[k * (d + 1)] = sk_pilot_least_a(a[k * (d + 1)], plain[k] / time);
 }
 
 /* The least R: a share of the median square residual, which is 0.455 of the mean of a Gaussian's, by theory. */
@@ -207,7 +208,7 @@ sock_status sk_least_noise(const sk_regression *g, double *least)
     if (!value) return SOCK_ENOMEM;
     for (size_t k = 0; k < d; k++) {
         for (size_t i = 0; i < n; i++) value[i] = g->e[i * d + k] * g->e[i * d + k];
-        least[k] = SK_LEAST_NOISE * sk_median(n, value) / 0.455; /* by theory */
+        least[k] = sk_noise_least_first(sk_median(n, value)) / 0.455; /* by theory */
     }
     sk_free(value);
     return SOCK_OK;

@@ -17,9 +17,11 @@
  *      step of f does: an error of one size, of a tenth of a in a double well at h = 0.5, that counts as a standard
  *      deviation. */
 #include "noise/noisespread.h"
+#include "noise/noiserules.h"
 
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
+#include "model/bandrules.h"
 #include "noise/filtertangent.h"
 #include "noise/stepends.h"
 #include "tune/policy.h"
@@ -79,8 +81,7 @@ static size_t most_steps(const looking *w)
     const size_t d = w->series.d, size = sk_features_count(term->map) * d;
     double moving = 1;
     for (size_t i = 0; i < size; i++) moving += term->weight[i] != 0;
-    const double kept = SK_BAND_NUMBERS / ((double)(d + d * d) * moving), passes = SK_BAND_PASSES / moving;
-    return (size_t)fmax(fmin(fmin(kept, passes), SK_BAND_MEASURED), SK_BAND_MEASURED_LEAST);
+    return sk_band_measured_steps(d, moving);
 }
 
 /* About `most` steps at most, of pieces of runs; w is as it was before. */
@@ -224,7 +225,7 @@ static sock_status sweep_all(const looking *w, rivals *r)
     sk_sweep sweep = {.all = true};
     sk_frozen *z = NULL;
     size_t best;
-    if (some && sk_noise_bytes(m, w->fit->now.substeps.count) > SK_NOISE_BYTES) return SOCK_OK;
+    if (some && !sk_noise_keeps_pass(sk_noise_bytes(m, w->fit->now.substeps.count))) return SOCK_OK;
     if (some) SK_TRY(sk_frozen_new(m->ctx, &m->series, &spec, &z));
     for (size_t c = 0; c < m->list->drifts; c++) sweep.alive[c] = true;
     const sock_status status = sk_noise_drifts(m, some ? z : w->z, &sweep, r->trial, &best);
@@ -563,8 +564,7 @@ static sock_status turn_of_f(const looking *w, const directions *t, size_t rows,
     if (status >= 0) left_of_f(w, t, rows, inner, m);
     if (status >= 0) status = sk_eigh(ctx, t->f, m, t->f, values);
     for (size_t e = 0; status >= 0 && e < t->f; e++)
-        for (size_t i = 0; i < t->f; i++)
-            turn[i * t->f + e] = m[e * t->f + i] / sqrt(fmax(values[e], SK_BAND_LEAST_KNOWN));
+        for (size_t i = 0; i < t->f; i++) turn[i * t->f + e] = m[e * t->f + i] / sqrt(sk_band_known(values[e]));
     sk_free(m);
     sk_free(values);
     return status;
@@ -645,11 +645,11 @@ static sock_status diffusion_law(const looking *w, const sk_features *map, sk_fa
 /* The other drifts beside R and V: those of few columns, for each is a pass of the filter. */
 static sock_status turn_each(const looking *few, sk_spread *spread)
 {
-    size_t left = SK_BAND_OTHERS;
+    size_t taken = 0;
     for (size_t i = 0; i < spread->others; i++) {
         sk_factor *unused = NULL;
-        if (spread->other_law[i]->rank > left) continue;
-        left -= spread->other_law[i]->rank;
+        if (!sk_band_has_room(spread->other_law[i]->rank, taken)) continue;
+        taken += spread->other_law[i]->rank;
         const sock_status status = diffusion_law(few, spread->other[i]->map, spread->other_law[i], &unused);
         sk_factor_free(unused);
         if (status < 0) return status;
@@ -662,10 +662,10 @@ static sock_status turn_others(const looking *w, sk_spread *spread)
 {
     looking few = {.m = w->m, .fit = w->fit, .model = w->model};
     const double substeps = (double)w->fit->now.substeps.count;
-    const double most = fmax(SK_BAND_OTHER_PASSES / (SK_BAND_OTHERS * substeps), SK_BAND_MEASURED_LEAST);
+    const size_t most = sk_band_other_steps(substeps);
     sock_status status;
     if (!spread->others) return SOCK_OK;
-    status = begin_with(&few, SK_BAND_PIECE, (size_t)fmin(most, (double)w->series.steps));
+    status = begin_with(&few, SK_BAND_PIECE, SK_MIN(most, w->series.steps));
     if (status >= 0) status = turn_each(&few, spread);
     looking_clear(&few);
     return status;

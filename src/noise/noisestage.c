@@ -7,6 +7,7 @@
  *   4. Verdict: held-out filter likelihood against the better of 1 and of two passes without noise that begin at the
  *      noisy model, so that a drift that merely became better does not count for noise. */
 #include "noise/noisestage.h"
+#include "noise/noiserules.h"
 
 #include "noise/noisefit.h"
 #include "noise/noisespread.h"
@@ -158,13 +159,13 @@ static sock_status try_long_steps(inquiry *q)
     double promise = 0;
     sk_gain gain;
     q->m.mode = SK_NOISE_NONE;
-    if (substeps > 1 && substeps < SK_SURELY_LONG) SK_TRY(sk_noise_promise(&q->m, &q->clean, &promise));
+    if (substeps > 1 && !sk_is_long(substeps)) SK_TRY(sk_noise_promise(&q->m, &q->clean, &promise));
     if (!sk_long_steps_worth(steps, substeps, promise)) return SOCK_OK;
     SK_TRY(sk_noisy_score(&q->m, &q->clean));
-    SK_TRY(sk_tolerate(fit_all(&q->m, q->clean.sum - SK_NOISE_HOPELESS, &q->plain)));
+    SK_TRY(sk_tolerate(fit_all(&q->m, sk_long_least(q->clean.sum, false), &q->plain)));
     if (!q->plain.held && !(q->s->sets.look.resolution > 0)) { /* a grain would have to be followed too */
         sk_noise_fit_clear(&q->plain);
-        SK_TRY(sk_tolerate(fit_from(&q->m, &q->clean, q->clean.sum + SK_NOISE_HOPELESS, &q->plain)));
+        SK_TRY(sk_tolerate(fit_from(&q->m, &q->clean, sk_long_least(q->clean.sum, true), &q->plain)));
     }
     sk_begin(q->s->ctx);
     if (!q->plain.held) return SOCK_OK;
@@ -246,7 +247,7 @@ static sock_status test(inquiry *q, bool *suspected)
     SK_TRY(sk_lag_test_model(&q->m, best_without(q), &lagged));
     for (size_t k = 0; k < d; k++) z[k] = q->z[k * (d + 1)];
     SK_TRY(tell_numbers(s->ctx, d, z, &s->told->noise.z));
-    *suspected = lagged.pairs >= SK_NOISE_PAIRS;
+    *suspected = sk_noise_has_pairs(lagged.pairs);
     if (!*suspected) return say(s, "%zu pairs of neighbouring steps are too few to tell noise", lagged.pairs);
     if (!asked(q, SK_ASK_AUTO)) return SOCK_OK;
     *suspected = sk_noise_suspected(d, z) || is_rounded(q);
@@ -332,7 +333,7 @@ static sock_status try_hint(inquiry *q)
     SK_TRY(sk_noise_turn_to(&q->m, &from, &turn, &other));
     sock_status status = SOCK_OK;
     if (other.held && q->noisy.held) status = sk_noise_compare(&q->m, other.held, q->noisy.held, &gain);
-    if (status >= 0 && other.held && gain.nats > SK_VALLEY_NATS) {
+    if (status >= 0 && other.held && sk_noise_other_valley(gain.nats)) {
         const sk_noise_fit last = q->noisy;
         q->noisy = other;
         other = last;
@@ -399,7 +400,7 @@ static sock_status widen(inquiry *q, sk_noise_fit *fit)
     all.mode = fit->now.noise ? q->m.mode : SK_NOISE_NONE;
     sk_measured_clear(&q->m);
     q->m = all;
-    if (sk_noise_bytes(&all, fit->now.substeps.count) <= SK_NOISE_BYTES)
+    if (sk_noise_keeps_pass(sk_noise_bytes(&all, fit->now.substeps.count)))
         SK_TRY(sk_noise_turn_to(&q->m, fit, &turn, &wide));
     if (!wide.held) return sk_noise_score_held(&q->m, fit);
     wide.iterations += fit->iterations;

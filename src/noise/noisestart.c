@@ -3,6 +3,7 @@
  * constant a, less what R explains. Where steps are long, the pilots of noisepilot.c too. The best likelihood goes on.
  */
 #include "noise/noiseregression.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -93,7 +94,7 @@ static sock_status rich_map(const sk_measured *m, sk_features **out)
         else
             SK_TRY(sk_features_new(m->ctx, "drift", drift->kernel, d, m->rows->n, m->rows->y, &map));
         const size_t p = sk_features_count(map), most = *out ? sk_features_count(*out) : d + 1;
-        if (p > most && p * d <= SK_NOISE_ORDER) {
+        if (p > most && sk_noise_affords_drift(p, d)) {
             sk_features_free(*out);
             *out = map;
             map = NULL;
@@ -135,19 +136,18 @@ static sock_status all_beginnings(const sk_measured *m, sk_features *const *map,
     return status;
 }
 
-/* Whole runs of about so many steps. */
-static sk_measured part_of(const sk_measured *m, size_t steps)
+/* What a pilot looks at. */
+static sk_measured part_of(const sk_measured *m)
 {
     sk_measured part = *m;
-    for (part.series.runs = 1; part.series.runs < m->series.runs && m->series.first[part.series.runs] < steps;)
-        part.series.runs++;
+    part.series.runs = sk_pilot_runs(m->series.runs, m->series.first);
     part.series.steps = m->series.first[part.series.runs];
     return part;
 }
 
 sock_status sk_noise_pilot(const sk_measured *m, sk_substeps *out)
 {
-    const sk_measured part = part_of(m, SK_PILOT_STEPS);
+    const sk_measured part = part_of(m);
     double floor[SK_NOISE_MOST_DIM];
     sk_features *map[SK_NOISE_MAPS] = {0};
     sk_noisy best = {0};
@@ -184,7 +184,7 @@ sock_status sk_noise_start(const sk_measured *m, sk_noisy *out, double *floor)
     }
     sk_begin(m->ctx);
     if (!out->model) SK_GO(sk_fail(m->ctx, SOCK_ENUMERIC, "no model of noisy data could be begun"));
-    for (size_t k = 0; k < m->series.d; k++) floor[k] *= SK_LEAST_LATER;
+    for (size_t k = 0; k < m->series.d; k++) floor[k] = sk_noise_least_later(floor[k]);
 out:
     free_maps(map);
     if (status < 0) sk_noisy_clear(out);

@@ -8,6 +8,7 @@
  * Under a model that is right either is half a chi-squared variable with as many degrees of freedom as weights; held
  * out such a step loses what it gains. So weights are paid twice, and what is left is a promise of nats. */
 #include "noise/noiseregression.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -57,7 +58,7 @@ static double excess(const sk_measured *m, const sk_frozen *z, size_t i, size_t 
 {
     const size_t d = m->series.d;
     const double e = z->e[i * d + k], v = z->pass.cov[i * d * d + k * (d + 1)];
-    return z->pass.lost[i] || !(v > 0) ? 0 : fmin(e * e / v, SK_OUTLIER) - 1;
+    return z->pass.lost[i] || !(v > 0) ? 0 : sk_innovation_counts(e * e / v) - 1;
 }
 
 /* Of coordinate k; work: 2 p^2 + p. */

@@ -7,6 +7,7 @@
  * s a vector of signs that runs through the rows of a Hadamard matrix, step by step: one row at the mean would miss
  * that the spread of x_i is of the order of what is estimated. */
 #include "noise/noisefit.h"
+#include "noise/noiserules.h"
 
 #include "tune/policy.h"
 
@@ -188,7 +189,7 @@ static void find_floor(const sk_rows_of_a *r)
         for (size_t k = 0; k < d; k++) mean[k] += q->z[(i * d + k) * d + k];
     }
     for (size_t k = 0; k < d; k++) trace += fabs(mean[k]) / (double)d;
-    for (size_t k = 0; k < d; k++) r->floor[k] = SK_NOISE_FLOOR * fmax(mean[k], SK_NOISE_FLOOR_TRACE * trace) / time;
+    for (size_t k = 0; k < d; k++) r->floor[k] = sk_noise_least_a(mean[k], trace) / time;
 }
 
 sock_status sk_rows_of_a_new(const sk_measured *m, const sk_noisy *model, const double *kappa, sk_rows_of_a *out)

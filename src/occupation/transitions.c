@@ -208,11 +208,6 @@ size_t sk_transitions_fold(const sk_transitions *t, size_t row)
     return f;
 }
 
-size_t sk_transitions_stride(const sk_transitions *t, size_t most)
-{
-    return t->n > most ? (t->n + most - 1) / most : 1;
-}
-
 bool sk_transitions_moves(const sk_transitions *t, size_t row)
 {
     for (size_t k = row * t->d; k < (row + 1) * t->d; k++)

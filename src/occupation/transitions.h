@@ -83,9 +83,6 @@ void sk_transitions_free(sk_transitions *t);
 /* The fold of a row or of a block; `folds` for SK_ALWAYS. */
 size_t sk_transitions_fold(const sk_transitions *t, size_t row);
 
-/* At most `most` rows that stand for all: evenly spaced numbers first + k * step < n. */
-size_t sk_transitions_stride(const sk_transitions *t, size_t most);
-
 /* Whether anything changes in the step; steps at rest say nothing about typical sizes. */
 bool sk_transitions_moves(const sk_transitions *t, size_t row);
 

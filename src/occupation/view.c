@@ -1,5 +1,6 @@
 /* view.c - see view.h. */
 #include "occupation/view.h"
+#include "data/samples.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static sock_status sizes_of_rows(sock_context *ctx, const sk_views *v, size_t st
 static sock_status find_typical(sock_context *ctx, sk_views *v)
 {
     const sk_transitions *t = sk_transitions_in_memory(v->rows);
-    const size_t stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), count = (t->n + stride - 1) / stride;
+    const size_t stride = sk_typical_stride(t->n), count = (t->n + stride - 1) / stride;
     double *sizes = sk_doubles(ctx, t->d + 2, count);
     sock_status status = sizes ? sizes_of_rows(ctx, v, stride, count, sizes) : SOCK_ENOMEM;
     if (status >= 0) status = sk_typical_value(ctx, t, stride, sizes, &v->typical.mean);

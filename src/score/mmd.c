@@ -11,6 +11,7 @@
  *  3. The mean over the distinct starts of the test set. Cost: (P + M)^2 times d operations a start. */
 #include "score.h"
 
+#include "data/samples.h"
 #include "la/la.h"
 #include "tune/policy.h"
 
@@ -128,9 +129,7 @@ static size_t choose_trajectories(const sock_data *data, const size_t *label, si
     *pairs = 0;
     for (size_t j = 0; j < data->trajectories; j++) {
         if (label[j] == SIZE_MAX) continue;
-        const size_t place = at++ * SK_MMD_TRAJECTORIES /
-                             usable; /* moves on by one or more where at most SK_MMD_TRAJECTORIES are usable */
-        if (at * SK_MMD_TRAJECTORIES / usable == place) continue;
+        if (!sk_mmd_stands_for_all(at++, usable)) continue;
         offset[count] = *pairs;
         *pairs += seen[label[j]]++;
         chosen[count++] = j;

@@ -1,4 +1,5 @@
 /* runs.c - runs of steps out of a data set, and what a flow needs to know of them; see filter.h. */
+#include "data/samples.h"
 #include "score/filter.h"
 #include "tune/policy.h"
 
@@ -105,7 +106,7 @@ sock_status sk_frame_new(sock_context *ctx, const sk_series *s, sk_frame *out)
 sock_status sk_series_substeps(sock_context *ctx, const sk_series *s, const sk_filter_spec *spec, sk_substeps least,
                                sk_substeps *out)
 {
-    const size_t d = s->d, count = SK_MIN(s->steps, (size_t)SK_SUBSTEPS_ASKED);
+    const size_t d = s->d, count = sk_substeps_asked(s->steps);
     double *x = sk_doubles(ctx, count, d), *h = sk_doubles(ctx, count, 1);
     sock_status status = x && h ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < count; i++) {

@@ -89,6 +89,9 @@ sock_status sk_second_smooth(sock_context *ctx, const sock_model *model, const s
 
 /* ---- secondstarts.c ---- */
 
+/* Points of so many that only say how fast a path was. */
+size_t sk_second_head(size_t points);
+
 /* What paths of second order are compared with: every trajectory from the last of its first points on, where there is
  * something behind. The first points, SK_SECOND_HEAD or a tenth of all, only say how fast it was. *of: where the piece
  * is from (freed by the caller); *out and *of are NULL where there is nothing. */

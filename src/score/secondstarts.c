@@ -20,10 +20,7 @@
 #include <string.h>
 
 /* Step 1. */
-static size_t head_of(const sock_data *data, size_t j)
-{
-    return SK_MAX((size_t)SK_SECOND_HEAD, sk_data_length(data, j) / SK_SECOND_HEAD_SHARE);
-}
+size_t sk_second_head(size_t points) { return SK_MAX((size_t)SK_SECOND_HEAD, points / SK_SECOND_HEAD_SHARE); }
 
 sock_status sk_second_tails(sock_context *ctx, const sock_data *data, sock_data **out, size_t **of)
 {
@@ -35,7 +32,7 @@ sock_status sk_second_tails(sock_context *ctx, const sock_data *data, sock_data 
     *of = NULL;
     if (!piece || !from) goto out;
     for (size_t j = 0; j < data->trajectories; j++) {
-        const size_t head = head_of(data, j), length = sk_data_length(data, j);
+        const size_t head = sk_second_head(sk_data_length(data, j)), length = sk_data_length(data, j);
         if (length <= head) continue;
         from[count] = j;
         piece[count++] = (sk_piece){j, head - 1, length - head + 1, NULL};
@@ -96,7 +93,8 @@ sock_status sk_second_starts_new(sock_context *ctx, const sock_model *model, con
     if (!out->m || !out->root || !out->known) goto out;
     SK_GO(take_noise(ctx, noise, out));
     SK_GO(sk_second_laws(ctx, model, data, noise, &laws));
-    for (size_t i = 0; i < n; i++) take_law(&laws, data->first[of[i]] + head_of(data, of[i]) - 1, i, out);
+    for (size_t i = 0; i < n; i++)
+        take_law(&laws, data->first[of[i]] + sk_second_head(sk_data_length(data, of[i])) - 1, i, out);
 out:
     sk_pass_clear(&laws);
     if (status < 0) sk_second_starts_clear(out);

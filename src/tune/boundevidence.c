@@ -1,6 +1,7 @@
 /* boundevidence.c - whether the data speak for bounds that nobody named: a vanishes there. */
 #include "tune/searchstate.h"
 
+#include "data/samples.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -32,14 +33,14 @@ static sock_status compare(sock_context *ctx, const sample *s, size_t k, double 
     for (size_t i = 0; i < s->n; i++) s->moved[i * s->in + k] = bound;
     SK_TRY(mean_at(ctx, s, s->x, k, &usual));
     SK_TRY(mean_at(ctx, s, s->moved, k, &there));
-    *vanishes = there <= SK_BOUND_LEFT * usual;
+    *vanishes = sk_bound_stands(there, usual);
     return SOCK_OK;
 }
 
 sock_status sk_vanishes_at_bounds(const sk_search *s, sk_trial *a, bool *vanishes)
 {
     const sk_transitions *rows = sk_transitions_in_memory(s->rows);
-    const size_t stride = 1 + rows->n / SK_BOUND_POINTS, n = (rows->n + stride - 1) / stride, d = rows->d;
+    const size_t stride = sk_bound_stride(rows->n), n = (rows->n + stride - 1) / stride, d = rows->d;
     double *x = sk_doubles_unset(s->ctx, n, 2 * rows->in), *space = sk_doubles_unset(s->ctx, n, d * d);
     sock_model *model = NULL;
     sock_status status = x && space ? SOCK_OK : SOCK_ENOMEM;

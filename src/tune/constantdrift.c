@@ -28,7 +28,7 @@ static sock_status gains_clearly(const sk_search *s, size_t place, bool *clearly
     *clearly = false;
     if (!s->views || sk_views_rows(s->views) != s->rows) return SOCK_OK;
     SK_TRY(sk_try_drift(s->ctx, s->views, &s->list.drift[place], s->rows->folds, &f));
-    *clearly = lead->score - f->score > SK_SLOPE_CLEAR;
+    *clearly = sk_slope_is_clear(lead->score - f->score);
     sk_trial_free(f);
     return SOCK_OK;
 }

@@ -263,7 +263,7 @@ static sock_status pick_shrink(sk_search *s, const sk_remains *remains, double s
     double euler = 0, *euler_cluster = sk_doubles(s->ctx, s->rows->clusters, 1);
     sock_status status = euler_cluster ? begin_scores(w, share > 0 ? SK_SHRINKS : 1) : SOCK_ENOMEM;
     for (size_t k = 0; k < w->count; k++) {
-        w->keep[k] = 1 - share * (double)k / (SK_SHRINKS - 1);
+        w->keep[k] = sk_shrink_keeps(share, k);
         w->level[k] = choice->floor;
     }
     if (status >= 0) status = visit(w, remains, true);

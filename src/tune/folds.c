@@ -1,6 +1,7 @@
 /* folds.c - see folds.h. */
 #include "tune/folds.h"
 
+#include "data/samples.h"
 #include "tune/policy.h"
 #include "tune/rules.h"
 #include "tune/scaling.h"
@@ -464,7 +465,7 @@ static void note_rounding(sk_row_sets *r, double grain, size_t rows, size_t coun
 static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_row_sets *r)
 {
     sk_view_spec *look = &r->look;
-    const size_t d = t->d, stride = sk_transitions_stride(t, SK_TYPICAL_ROWS), rows = (t->n + stride - 1) / stride;
+    const size_t d = t->d, stride = sk_typical_stride(t->n), rows = (t->n + stride - 1) / stride;
     double *square = sk_doubles(ctx, rows, 1), *change = sk_doubles(ctx, rows, 1), middle = 0;
     sock_status status = square && change ? SOCK_OK : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < d; k++) {

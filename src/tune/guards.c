@@ -1,5 +1,6 @@
 /* guards.c - what the search found must be a clear gain over constant coefficients and over a plain model (linear or
  * affine drift, constant a), or those are taken. */
+#include "data/samples.h"
 #include "tune/identical.h"
 #include "tune/searchstate.h"
 
@@ -123,9 +124,9 @@ static sock_status plain_fit(sk_search *s, plain *p)
 
 /* ---- Gains ---- */
 
-/* Whether the final model gains `times` what is needed over another by the moments of these steps. */
+/* Whether the final model gains what is needed over another by the moments of these steps; some: of all. */
 static sock_status gains_on(sk_search *s, const sk_transitions *rows, const sk_held_model *other, size_t tried,
-                            double times, bool *enough)
+                            bool some, bool *enough)
 {
     const sk_held_model final = sk_chosen(s, &s->choice);
     double ours = 0, theirs = 0, *cluster = sk_doubles(s->ctx, 2, rows->clusters);
@@ -134,16 +135,16 @@ static sock_status gains_on(sk_search *s, const sk_transitions *rows, const sk_h
     if (status >= 0) status = sk_moment_score(s->ctx, rows, &s->sets.look, other, &theirs, cluster + rows->clusters);
     if (status >= 0) {
         const double error = sk_paired_error(rows->clusters, cluster, cluster + rows->clusters);
-        *enough = isfinite(ours) && ours - theirs >= times * sk_needed_gain(error, tried);
+        *enough = isfinite(ours) && ours - theirs >= (some ? sk_needed_of_some : sk_needed_gain)(error, tried);
     }
     sk_free(cluster);
     return status;
 }
 
-/* At most `most` rows, evenly spaced. */
-static sock_status thin_rows(sock_context *ctx, const sk_transitions *rows, size_t most, sk_transitions **out)
+/* Every so manieth row. */
+static sock_status thin_rows(sock_context *ctx, const sk_transitions *rows, size_t stride, sk_transitions **out)
 {
-    const size_t stride = sk_transitions_stride(rows, most), count = (rows->n + stride - 1) / stride;
+    const size_t count = (rows->n + stride - 1) / stride;
     size_t *keep = sk_alloc(ctx, count, sizeof *keep);
     if (!keep) return SOCK_ENOMEM;
     for (size_t i = 0; i < count; i++) keep[i] = i * stride;
@@ -161,12 +162,13 @@ static sock_status gains_by_moments(sk_search *s, const sk_held_model *other, si
     const sk_transitions *rows = sk_on_all_rows(s) ? s->sets.search : s->rows;
     sk_transitions *some = NULL;
     if (!sk_moments_affordable(rows->n, rows->d)) return SOCK_OK;
+    const size_t stride = sk_moments_stride(rows->n);
     sock_status status = SOCK_OK;
-    if (rows->n > SK_MOMENTS_FIRST) status = thin_rows(s->ctx, rows, SK_MOMENTS_FIRST, &some);
-    if (some) status = gains_on(s, some, other, tried, SK_MOMENTS_CLEAR, enough);
+    if (stride > 1) status = thin_rows(s->ctx, rows, stride, &some);
+    if (some) status = gains_on(s, some, other, tried, true, enough);
     sk_transitions_free(some);
     if (status < 0 || *enough) return status;
-    return gains_on(s, rows, other, tried, 1, enough);
+    return gains_on(s, rows, other, tried, false, enough);
 }
 
 /* What the final model gains over a plain one by either likelihood, and whether that is enough by both. */

@@ -1,6 +1,7 @@
 /* policy.h - every number by which a fit decides, with the reason. Scores are log likelihoods of held-out rows, in
  * nats. Any room may read it; it reads nothing. Numbers that are rounding, speed or mathematics stay where they are
- * used (tools/check-policy knows them). A test fails when one of these changes. */
+ * used (tools/check-policy knows them). A test of a decision fails when one of these changes (tools/mutants); what says
+ * `speed only` is the most that is spent on what ends by itself before. */
 #ifndef SK_POLICY_H
 #define SK_POLICY_H
 
@@ -308,12 +309,12 @@
 #define SK_LEAST_LATER 0.1        /* and this share of it later */
 #define SK_PILOT_RIDGE 1e-8       /* next to no penalty */
 #define SK_PILOT_SHARE 0.1        /* of the squares of residuals: least that a constant a keeps beside the noise */
-#define SK_PILOT_PASSES 12        /* of an affine pilot of long steps */
+#define SK_PILOT_PASSES 12        /* of an affine pilot of long steps, at most; speed only */
 #define SK_PILOT_STEPS 2000       /* that the pilot which only asks for substeps looks at */
 #define SK_PILOT_GAIN 0.5         /* nats: a pass that gains less is the last */
 #define SK_PILOT_ENOUGH 1.0    /* nats: a share of the way that gains more is taken without looking at shorter ones */
 #define SK_FAR_OUT 10          /* residuals beyond so many medians say nothing about a pilot's a */
-#define SK_NOISE_ITERATIONS 20 /* at most; 7 are usual, 12 to 20 where steps are long and noisy */
+#define SK_NOISE_ITERATIONS 20 /* at most; 7 are usual, 12 to 20 where steps are long and noisy; speed only */
 #define SK_NOISE_SWEEPS                                                                                                \
     {                                                                                                                  \
         1, 2, 4, 6                                                                                                     \
@@ -380,7 +381,7 @@
 #define SK_NEWTON_FLAT 0.01     /* of the larger eigenvalue: a smaller one is raised to it */
 #define SK_NEWTON_FACTOR 4      /* R and a move at most by this factor in a step */
 #define SK_ASCENT_NUMBERS 16 /* of a model that goes up its likelihood as a whole: a filter pass for each and step, */
-#define SK_ASCENT_PASSES 15  /* so many steps, */
+#define SK_ASCENT_PASSES 15  /* so many steps at most (speed only), */
 #define SK_ASCENT_GAIN 0.02  /* nats: less promised, and it is there; */
 #define SK_ASCENT_STEP 1e-4  /* differences, of a weight and of logarithms */
 #define SK_ASCENT_LEAST 0.05 /* of the largest weight: differences of smaller ones are as for this */
@@ -410,7 +411,7 @@
         3, 5, 7                                                                                                        \
     } /* iterations in which candidates are compared */
 #define SK_INERTIA_LAST_SWEEP 7
-#define SK_INERTIA_ITERATIONS 16     /* at most; 9 are usual */
+#define SK_INERTIA_ITERATIONS 16     /* at most; 9 are usual; speed only */
 #define SK_INERTIA_CONSTANT_PASSES 4 /* for constant coefficients, which settle at once */
 #define SK_ORDER_CORRELATION                                                                                           \
     0.1 /* of differences of what is left of increments: above it they go on smoothly; noise of first                  \
@@ -450,7 +451,7 @@
 #define SK_BAND_FINER 2      /* in so many inner steps for each substep */
 #define SK_BAND_NUMBERS 3e7  /* in the sums of one drift: a quarter of a gigabyte */
 #define SK_BAND_UNKNOWNS 400 /* numbers of V whose law is kept: it is a matrix of their square */
-#define SK_PRIOR_ROUNDS 12   /* of learned priors without a fold: more do not change one by a per mille */
+#define SK_PRIOR_ROUNDS 12   /* of learned priors without a fold; speed only: more do not change one by a per mille */
 #define SK_SMALL_COLUMN 1e-2 /* columns of V with less of the largest stay: they add less to a than its error */
 #define SK_BAND_POINTS 200   /* of the data, where draws of f are compared with it, */
 #define SK_BAND_TAIL 0.025   /* in the middle of each state's values: this share is left out on each side */
@@ -607,9 +608,10 @@
 #define SK_EXPLAIN_NEAR 0.05     /* of the range: a bound of the model so near to such an end is looked up to; */
 #define SK_EXPLAIN_EDGES 0.05    /* in a plane: share in the outermost cells of the grid */
 #define SK_EXPLAIN_DIP 0.1       /* wells between which the log density dips by less are one */
-#define SK_EXPLAIN_ROUNDS 400    /* steps of the inverse iteration: two or three wells alike need the most */
-#define SK_EXPLAIN_TABLE 101     /* points of potential and density */
-#define SK_EXPLAIN_STARTS 100    /* of Newton's method in several dimensions, */
+#define SK_EXPLAIN_ROUNDS                                                                                              \
+    400 /* steps of the inverse iteration, at most (speed only): two or three wells alike need the most */
+#define SK_EXPLAIN_TABLE 101       /* points of potential and density */
+#define SK_EXPLAIN_STARTS 100      /* of Newton's method in several dimensions, */
 #define SK_EXPLAIN_STARTS_LEAST 10 /* and so many where f has been asked too often: */
 #define SK_EXPLAIN_ASKED 4e5       /* points */
 #define SK_EXPLAIN_BEYOND                                                                                              \

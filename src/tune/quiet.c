@@ -2,6 +2,7 @@
  * integral by Gauss-Legendre with exp(J s) to third order. */
 #include "tune/quiet.h"
 
+#include "data/samples.h"
 #include "model/modelinputs.h"
 #include "tune/clocks.h"
 #include "tune/policy.h"
@@ -50,13 +51,6 @@ bool sk_is_quiet(const sk_quiet_squares *s)
     return s->residual <= rounding + least || goes_with_others(s);
 }
 
-/* Steps that stand for all: fewer where each costs d^3 and more. */
-static size_t rows_for(size_t d)
-{
-    const double affordable = SK_QUIET_NUMBERS / pow((double)d, 3);
-    return (size_t)fmin(SK_QUIET_ROWS, fmax(SK_QUIET_LEAST_ROWS, affordable));
-}
-
 static sock_status prepare(hush *w, const bool *skip)
 {
     const sock_data *data = w->data;
@@ -64,7 +58,7 @@ static sock_status prepare(hush *w, const bool *skip)
     size_t usable = 0, stride, seen = 0;
     for (size_t j = 0; j < data->trajectories; j++)
         for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++) usable += !skip || !skip[i];
-    stride = SK_MAX(1, usable / rows_for(d));
+    stride = SK_MAX(1, usable / sk_quiet_rows(d));
     w->d = d;
     w->in = sk_model_in(w->model);
     SK_TRY(sk_inputs_find(w->ctx, w->model, data, &w->input));

@@ -367,9 +367,17 @@ size_t sk_pick_floor(const sk_floor_scores *s)
 
 double sk_needed_gain(double error, size_t tried) { return fmax(error, log((double)tried)); }
 
+double sk_needed_of_some(double error, size_t tried) { return SK_MOMENTS_CLEAR * sk_needed_gain(error, tried); }
+
 double sk_slope_asked(size_t d) { return SK_SLOPE_NATS + SK_MEAN_NATS * (double)d; }
 
 bool sk_worth_a_slope(size_t d, double gain) { return gain > sk_slope_asked(d); }
+
+bool sk_slope_is_clear(double gain) { return gain > SK_SLOPE_CLEAR; }
+
+bool sk_richer_is_told(double gain) { return gain > SK_RICHER_TOLD; }
+
+double sk_shrink_keeps(double share, size_t k) { return 1 - share * (double)k / (SK_SHRINKS - 1); }
 
 bool sk_worse_than_constant(double score, double constant) { return score < constant - SK_WORSE_NATS; }
 
@@ -517,6 +525,18 @@ bool sk_noise_suspected(size_t d, const double *z)
     return largest >= suspicious[SK_MIN(d, sizeof suspicious / sizeof *suspicious) - 1] || sum >= SK_NOISE_SUM;
 }
 
+double sk_loss_allowed(bool lenient, size_t steps)
+{
+    return lenient ? fmax(SK_SWEEP_LOSS, SK_SWEEP_SHARE * (double)steps) : SK_ROUND_LOSS;
+}
+
+bool sk_has_settled(double gain) { return fabs(gain) < SK_NOISE_SETTLED; }
+
+size_t sk_sweep_rank(bool diagonal, size_t d)
+{
+    return diagonal ? SK_NOISE_RANK : SK_MIN((size_t)SK_NOISE_RANK, SK_NOISE_A_ORDER / d);
+}
+
 bool sk_is_long(size_t substeps) { return substeps >= SK_SURELY_LONG; }
 
 double sk_richer_drift_asked(double error) { return fmin(error, SK_NOISE_DRIFT_NATS); }
@@ -608,6 +628,12 @@ bool sk_rounding_shows(double share) { return share >= SK_ROUNDING_SHARE; }
 /* ---- Boundaries ---- */
 
 bool sk_has_bound(double least, double mean) { return least >= 0 && least < SK_BOUND_SHARE * mean; }
+
+bool sk_bound_stands(double there, double usual) { return there <= SK_BOUND_LEFT * usual; }
+
+bool sk_bound_is_gone(double there, double usual) { return usual > 0 && there <= SK_BOUND_GONE * usual; }
+
+bool sk_bound_has_close(size_t close) { return close >= SK_BOUND_CLOSE; }
 
 bool sk_bounded_is_tried(size_t d, double p, bool rich)
 {

@@ -153,13 +153,24 @@ size_t sk_pick_floor(const sk_floor_scores *s);
  * log tried, which is what the best of as many that are worth nothing may gain by chance; and a paired standard error.
  */
 double sk_needed_gain(double error, size_t tried);
+
+/* The same by some of the steps, which are enough where they say so beyond doubt. */
+double sk_needed_of_some(double error, size_t tried);
+
 bool sk_worse_than_constant(double score, double constant);
 
 /* Whether a drift in d dimensions that gains so many nats over a constant one is more than a constant. */
 bool sk_worth_a_slope(size_t d, double gain);
 
-/* These nats. */
+/* These nats; and whether it gains so much that it need not be asked again. */
 double sk_slope_asked(size_t d);
+bool sk_slope_is_clear(double gain);
+
+/* Whether what the guards gave up scored so much more that it is told. */
+bool sk_richer_is_told(double gain);
+
+/* Share of their own that the parts of a keep in the k-th try beside a floor that adds `share` to their mean. */
+double sk_shrink_keeps(double share, size_t k);
 
 /* Models that the final one was chosen among. */
 size_t sk_models_tried(bool plain, size_t drifts, size_t diffusions);
@@ -204,6 +215,15 @@ bool sk_noise_is_sure(const sk_noise_evidence *e);
 
 /* Nats that R has to gain in a model fitted without it, for a fit with noise to be worth its time. */
 double sk_noise_hint_asked(size_t d, bool is_long);
+
+/* Nats that a step of the iterations may lose on so many steps. lenient: a simpler kernel may come with it. */
+double sk_loss_allowed(bool lenient, size_t steps);
+
+/* Whether a pass with this gain changed nothing to speak of. */
+bool sk_has_settled(double gain);
+
+/* Gaussian features of a diffusion in a fit with noise on d states. */
+size_t sk_sweep_rank(bool diagonal, size_t d);
 
 /* Whether so many substeps mean long steps. */
 bool sk_is_long(size_t substeps);
@@ -295,6 +315,12 @@ double sk_own_zero(double mean, double deviation);
 
 /* Whether a state with this least value and mean has the lower bound 0 where the user does not say. */
 bool sk_has_bound(double least, double mean);
+
+/* Whether such a bound stands, where the leading a says so much there and so much of all points; whether a of usual
+ * kernels is gone there; and whether so many observations with noise are close enough to it to tell. */
+bool sk_bound_stands(double there, double usual);
+bool sk_bound_is_gone(double there, double usual);
+bool sk_bound_has_close(size_t close);
 
 /* Whether a kernel that knows bounds, of p features, is tried. rich: of degree 2 and more, or learned. */
 bool sk_bounded_is_tried(size_t d, double p, bool rich);

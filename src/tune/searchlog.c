@@ -115,7 +115,7 @@ static sock_status tell_richer(const sk_search *s)
     sk_tune_outcome *told = s->told;
     const double gain = s->richer_score - (s->fell_back ? fmax(told->score, s->told_constant) : told->score);
     told->richer_gain = told->richer_error = (double)NAN;
-    if (!s->richer || !(gain > SK_RICHER_TOLD)) return SOCK_OK;
+    if (!s->richer || !sk_richer_is_told(gain)) return SOCK_OK;
     told->richer_gain = gain;
     told->richer_error = s->richer_error;
     told->richer = sk_strdup(s->ctx, s->richer);

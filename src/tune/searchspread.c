@@ -6,8 +6,10 @@
  *   3. the range of the data, and how far draws of f are from it at worst. */
 #include "tune/searchspread.h"
 
+#include "data/samples.h"
 #include "diffusion/diffusionspread.h"
 #include "drift/driftspread.h"
+#include "model/bandrules.h"
 #include "model/bands.h"
 #include "tune/stepsurplus.h"
 
@@ -37,7 +39,7 @@ typedef struct looking {
 static sock_status take_some(looking *w)
 {
     const sk_transitions *all = sk_transitions_in_memory(w->s->rows);
-    const size_t stride = sk_transitions_stride(all, SK_BAND_ROWS), count = (all->n + stride - 1) / stride;
+    const size_t stride = sk_band_row_stride(all->n), count = (all->n + stride - 1) / stride;
     w->rows = all;
     w->times = (double)w->s->rows->n / (double)count;
     if (stride == 1) return SOCK_OK;
@@ -201,7 +203,7 @@ static sock_status surplus_of(const looking *w, const sk_view *v, double *out)
 static sock_status follow_steps(looking *w)
 {
     sock_context *ctx = w->s->ctx;
-    const size_t d = w->rows->d, stride = sk_transitions_stride(w->rows, SK_BAND_STEPS);
+    const size_t d = w->rows->d, stride = sk_band_step_stride(w->rows->n);
     const size_t count = (w->rows->n + stride - 1) / stride;
     if (d > SK_MANY_DIMENSIONS || w->rows->in != d) return SOCK_OK;
     size_t *keep = sk_alloc(ctx, count, sizeof *keep);
@@ -294,7 +296,7 @@ static void find_range(const sk_transitions *rows, sk_spread *spread)
 /* Where the middle of each state's values ends, low and high (d each). */
 static sock_status find_middle(sock_context *ctx, const sk_transitions *rows, double *low, double *high)
 {
-    const size_t n = rows->n, d = rows->d, tail = (size_t)(SK_BAND_TAIL * (double)n);
+    const size_t n = rows->n, d = rows->d, tail = sk_band_tail(n);
     double *some = sk_doubles_unset(ctx, n, 1);
     if (!some) return SOCK_ENOMEM;
     for (size_t k = 0; k < d; k++) {
@@ -309,7 +311,7 @@ static sock_status find_middle(sock_context *ctx, const sk_transitions *rows, do
 /* Left ends in the middle of the data, evenly taken, with their inputs. Answers how many. */
 static size_t take_points(const sk_transitions *rows, const double *low, const double *high, double *z)
 {
-    const size_t d = rows->d, in = rows->in, stride = sk_transitions_stride(rows, SK_BAND_POINTS);
+    const size_t d = rows->d, in = rows->in, stride = sk_band_point_stride(rows->n);
     size_t count = 0;
     for (size_t i = 0; i < rows->n && count < SK_BAND_POINTS; i += stride) {
         bool inside = true;

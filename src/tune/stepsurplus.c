@@ -2,6 +2,7 @@
 #include "tune/stepsurplus.h"
 
 #include "la/la.h"
+#include "model/bandrules.h"
 #include "score/filter.h"
 #include "tune/policy.h"
 
@@ -26,7 +27,8 @@ static void calm(size_t d, const double *diffusion, double *surplus)
     double most = 0;
     for (size_t k = 0; k < d * d; k += d + 1)
         if (diffusion[k] > 0) most = fmax(most, fabs(surplus[k]) / diffusion[k]);
-    for (size_t k = 0; most > SK_BAND_SURPLUS && k < d * d; k++) surplus[k] *= SK_BAND_SURPLUS / most;
+    const double calmed = sk_band_calm(most);
+    for (size_t k = 0; k < d * d; k++) surplus[k] *= calmed;
 }
 
 static void surplus_of(const sk_surplus_rows *rows, const sk_pass *pass, size_t i, double *space, size_t *pivot,

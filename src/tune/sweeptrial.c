@@ -124,7 +124,7 @@ void sk_diffusion_sweep_clear(sk_diffusion_sweep *s)
 sock_status sk_diffusion_sweep_new(sock_context *ctx, const sk_transitions *rows, const sk_candidate *candidate,
                                    const sk_sweep *sweep, sk_diffusion_sweep *out)
 {
-    const size_t most = candidate->diagonal ? SK_NOISE_RANK : SK_MIN(SK_NOISE_RANK, SK_NOISE_A_ORDER / rows->d);
+    const size_t most = sk_sweep_rank(candidate->diagonal, rows->d);
     sk_candidate cut = *candidate; /* which borrows the rest */
     cut.max_rank = SK_MIN(cut.max_rank, most);
     *out = (sk_diffusion_sweep){.grid = sk_thin_lambdas, .lambdas = sweep->all ? SK_THIN_LAMBDAS : 1};

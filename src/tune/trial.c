@@ -1,6 +1,7 @@
 /* trial.c - what trials have in common: what they say of rows, terms of a model, residuals. */
 #include "tune/trial.h"
 
+#include "data/samples.h"
 #include "tune/policy.h"
 #include "tune/tally.h"
 
@@ -140,8 +141,7 @@ static sock_status pivot_roots(sock_context *ctx, const sk_transitions *rows, co
 sock_status sk_pivoted_map(sock_context *ctx, const sk_kernel *kernel, const sk_transitions *rows, double tolerance,
                            size_t max_rank, sk_features **out)
 {
-    const size_t d = rows->in, stride = sk_transitions_stride(rows, SK_PIVOT_ROWS),
-                 count = (rows->n + stride - 1) / stride;
+    const size_t d = rows->in, stride = sk_pivot_stride(rows->n), count = (rows->n + stride - 1) / stride;
     double *some = stride > 1 ? sk_doubles_unset(ctx, count, d) : NULL;
     if (stride > 1 && !some) return SOCK_ENOMEM;
     for (size_t i = 0; some && i < count; i++) memcpy(some + i * d, rows->left + i * stride * d, d * sizeof *some);
