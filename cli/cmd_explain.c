@@ -120,7 +120,7 @@ static void print_outside(const json_t *point)
 {
     const json_t *x = json_object_get(point, "x");
     if (!json_is_object(point)) return;
-    printf("%-16soutside, where the model is a guess: (", "");
+    printf("%-16snearest outside, where the model is a guess: (", "");
     for (size_t k = 0; k < json_array_size(x); k++)
         printf("%s%.4g", k ? ", " : "", json_number_value(json_array_get(x, k)));
     printf(")  %s\n", json_string_value(json_object_get(point, "type")));
@@ -131,7 +131,6 @@ static void print_fixed(const json_t *all)
     const json_t *list = json_object_get(all, "fixed_points");
     const char *lines = json_string_value(json_object_get(all, "fixed_points_reason"));
     if (lines) printf("%-16s%s%s\n", "fixed points", json_array_size(list) ? "" : "none: ", lines);
-    print_outside(json_object_get(all, "fixed_point_outside"));
     for (size_t i = 0; i < json_array_size(list); i++) {
         const json_t *point = json_array_get(list, i), *slope = json_object_get(point, "slope"),
                      *time = json_object_get(point, "relaxation_time");
@@ -152,6 +151,7 @@ static void print_fixed(const json_t *all)
         print_share(value_of(point, "in_draws"));
         printf("\n");
     }
+    print_outside(json_object_get(all, "fixed_point_outside"));
 }
 
 /* An error next to which `unit` is small is far from normal: a few draws make it. */

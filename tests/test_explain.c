@@ -552,6 +552,45 @@ static void test_fixed__those_outside_the_range_are_not_told(void **state)
     sock_model_free(model);
 }
 
+/* -1 and 0 are within, 1 is just outside: it is told beside them; of a range that has all of them nothing is. */
+static void test_fixed__the_nearest_outside_is_told_beside_those_within(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, 1, well_drift, even_diffusion, NULL);
+    sk_explained e = explain(model, -2, 0.9);
+    assert_int_equal(e.fixed.count, 2);
+    assert_non_null(e.beyond);
+    assert_close(e.beyond[0], 1, 1e-9, 0);
+    assert_close(e.beyond[1], -2, 1e-6, 0);
+    sk_explained_clear(&e);
+    e = explain(model, -2, 2);
+    assert_int_equal(e.fixed.count, 3);
+    assert_null(e.beyond);
+    sk_explained_clear(&e);
+    char *text = call(model, NULL, "-2", "0.9");
+    assert_non_null(strstr(text, "fixed_point_outside"));
+    sock_string_free(text);
+    sock_model_free(model);
+}
+
+/* A normal law that its range cuts at so many standard deviations on all sides: from 1.4 on its long run is told,
+ * below it hangs on the ends. */
+static void test_plane__a_law_that_is_cut_off_tells_no_long_run(void **state)
+{
+    (void)state;
+    sock_model *model = wrap_fields(ctx, 2, central_drift, even_diffusion, NULL);
+    const double sd = sqrt(NOISE / (2 * THETA)), cut[2] = {1, 1.6};
+    for (int i = 0; i < 2; i++) {
+        char low[40], high[40];
+        snprintf(low, sizeof low, "%.6g,%.6g", -cut[i] * sd, -cut[i] * sd);
+        snprintf(high, sizeof high, "%.6g,%.6g", cut[i] * sd, cut[i] * sd);
+        char *text = call(model, NULL, low, high);
+        assert_int_equal(strstr(text, "stationary_caveat") != NULL, i == 0);
+        sock_string_free(text);
+    }
+    sock_model_free(model);
+}
+
 /* What turns without falling back has no time to fall back in, though rounding has made its slope negative. */
 static void test_fixed__a_centre_has_no_relaxation_time(void **state)
 {
@@ -964,6 +1003,8 @@ int main(void)
         cmocka_unit_test(test_plane__a_singular_diffusion_is_said),
         cmocka_unit_test(test_fixed__all_of_a_product_of_wells),
         cmocka_unit_test(test_fixed__those_outside_the_range_are_not_told),
+        cmocka_unit_test(test_fixed__the_nearest_outside_is_told_beside_those_within),
+        cmocka_unit_test(test_plane__a_law_that_is_cut_off_tells_no_long_run),
         cmocka_unit_test(test_fixed__types),
         cmocka_unit_test(test_fixed__at_the_root_of_a_cubic_no_time_is_told),
         cmocka_unit_test(test_fixed__a_centre_has_no_relaxation_time),

@@ -221,8 +221,7 @@ static double outside_by(const sk_asker *ask, const double *x)
     return most;
 }
 
-/* Where there is no fixed point within, the nearest one up to a part of a width outside and within the bounds.
- */
+/* The nearest fixed point outside of the range, up to SK_EXPLAIN_BEYOND of its widths away and within the bounds. */
 static sock_status look_beyond(const sk_asker *ask, uint64_t seed, sk_explained *e)
 {
     const size_t d = ask->d;
@@ -262,7 +261,8 @@ static sock_status look_stationary(const sk_asker *ask, sk_explained *e)
     if (!ask->model->has_diffusion)
         snprintf(e->stationary_reason, REASON, "the model has no diffusion");
     else if (ask->model->structure->order == 2)
-        snprintf(e->stationary_reason, REASON, "positions have no noise of their own, which is beyond the solver here");
+        snprintf(e->stationary_reason, REASON,
+                 "positions have no noise of their own: it is told where all states have");
     else if (e->d > 2)
         snprintf(e->stationary_reason, REASON, "that is told in one and two dimensions");
     else if (e->d == 1)
@@ -313,7 +313,7 @@ sock_status sk_explain(sock_context *ctx, const sock_model *model, const double 
     count_draws(model, out);
     SK_TRY(sk_asker_new(ctx, model, lower, upper, u, &ask));
     sock_status status = sk_fixed_find(ask, seed, &out->fixed);
-    if (status >= 0 && !out->fixed.count && !out->fixed.lines) status = look_beyond(ask, seed, out);
+    if (status >= 0 && !out->fixed.lines) status = look_beyond(ask, seed, out);
     if (status >= 0) status = look_stationary(ask, out);
     out->size = count_numbers(out);
     if (status >= 0) status = tell(ask, &job, out);

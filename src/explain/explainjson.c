@@ -76,12 +76,12 @@ static void set_fixed(json_t *object, const sk_explained *e)
     json_t *list = json_array();
     for (size_t i = 0; i < e->fixed.count; i++) json_array_append_new(list, fixed_point(e, i));
     json_object_set_new(object, "fixed_points", list);
+    set_beyond(object, e);
     if (e->fixed.count && !e->fixed.lines) return;
     json_object_set_new(object, "fixed_points_reason",
                         json_string(e->fixed.lines ? "f is 0 along lines or in regions, not at single points alone"
                                     : e->d == 1    ? "f does not change its sign within the range"
                                                    : "none was found within the range"));
-    set_beyond(object, e);
 }
 
 /* ---- One dimension ---- */

@@ -606,7 +606,7 @@
 #define SK_EXPLAIN_SINGULAR 1e-9 /* in a plane: of its larger eigenvalue */
 #define SK_EXPLAIN_HANGS 0.5     /* density at an end, over its largest, that makes all told of it hang on this end; */
 #define SK_EXPLAIN_NEAR 0.05     /* of the range: a bound of the model so near to such an end is looked up to; */
-#define SK_EXPLAIN_EDGES 0.05    /* in a plane: share in the outermost cells of the grid */
+#define SK_EXPLAIN_EDGES 0.02    /* in a plane: share in the outermost cells; a normal law cut at 1.4 sd has so much */
 #define SK_EXPLAIN_DIP 0.1       /* wells between which the log density dips by less are one */
 #define SK_EXPLAIN_ROUNDS                                                                                              \
     400 /* steps of the inverse iteration, at most (speed only): two or three wells alike need the most */
@@ -614,11 +614,10 @@
 #define SK_EXPLAIN_STARTS 100      /* of Newton's method in several dimensions, */
 #define SK_EXPLAIN_STARTS_LEAST 10 /* and so many where f has been asked too often: */
 #define SK_EXPLAIN_ASKED 4e5       /* points */
-#define SK_EXPLAIN_BEYOND                                                                                              \
-    0.25 /* widths of the range: where none is within, the nearest fixed point is sought so far out */
-#define SK_EXPLAIN_STATES 64 /* in so many states it is told */
-#define SK_EXPLAIN_NEWTON 40 /* steps from one start */
-#define SK_EXPLAIN_SAME 1e-5 /* of the range: fixed points nearer to each other are one */
+#define SK_EXPLAIN_BEYOND 0.25     /* widths of the range: the nearest fixed point outside is sought so far out */
+#define SK_EXPLAIN_STATES 64       /* in so many states it is told */
+#define SK_EXPLAIN_NEWTON 40       /* steps from one start */
+#define SK_EXPLAIN_SAME 1e-5       /* of the range: fixed points nearer to each other are one */
 #define SK_EXPLAIN_MARGINAL                                                                                            \
     1e-6 /* of the largest eigenvalue: a smaller real part is 0, and with a smaller eigenvalue a fixed point is one of \
             a line of them */
