@@ -200,6 +200,7 @@ static void test_checkrules__bins_and_boxes(void **state)
 static void test_checkrules__longer_steps_are_binned_while_they_know_their_starts(void **state)
 {
     (void)state;
+    assert_true(sk_binned_shows_plane(40) && !sk_binned_shows_plane(39));
     assert_true(sk_binned_has_steps(10, false) && !sk_binned_has_steps(9, false));
     assert_true(sk_binned_has_steps(60, true) && !sk_binned_has_steps(59, true));
     assert_true(sk_binned_forgets(1.51) && !sk_binned_forgets(1.5));

@@ -66,7 +66,7 @@ static void test_explainrules__what_hangs_on_an_end_is_said(void **state)
 {
     (void)state;
     assert_true(sk_explain_hangs(0.51) && !sk_explain_hangs(0.49));
-    assert_true(sk_explain_hangs_on_edges(0.051) && !sk_explain_hangs_on_edges(0.049));
+    assert_true(sk_explain_hangs_on_edges(0.021) && !sk_explain_hangs_on_edges(0.019));
     assert_close(sk_explain_near_bound(40), 2, 1e-14, 0);
 }
 

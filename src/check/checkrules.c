@@ -102,6 +102,8 @@ size_t sk_binned_least(size_t steps) { return SK_MAX(steps / SK_BINNED_SHARE, (s
 
 size_t sk_binned_box_least(size_t steps) { return SK_MAX(steps / SK_BINNED_BOXES, (size_t)SK_BINNED_LEAST); }
 
+bool sk_binned_shows_plane(size_t steps) { return steps >= 4 * (size_t)SK_BINNED_LEAST; }
+
 size_t sk_binned_planes(size_t d) { return SK_MIN(d, (size_t)SK_EVIDENCE_PLANES); }
 
 bool sk_binned_has_steps(size_t steps, bool longer) { return steps >= (longer ? SK_BINNED_ENOUGH : SK_BINNED_LEAST); }

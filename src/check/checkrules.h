@@ -73,6 +73,9 @@ bool sk_cycle_is_ground(double power, double highest, double chance);
 size_t sk_binned_bin(double share);
 size_t sk_binned_least(size_t steps);
 size_t sk_binned_box_least(size_t steps);
+
+/* Fewer than four boxes show no plane. */
+bool sk_binned_shows_plane(size_t steps);
 size_t sk_binned_planes(size_t d);
 
 /* Whether so many steps of single intervals, or of longer ones, are enough; whether the ends of steps that are twice as

@@ -71,7 +71,7 @@ size_t sk_boxes_place(size_t count, size_t d, const double *x, const size_t pair
     size_t good = 0;
     for (size_t i = 0; i < count; i++)
         if (place[i] != SIZE_MAX) order[good++] = i;
-    if (!sk_binned_has_steps(good, false)) return 0;
+    if (!sk_binned_shows_plane(good)) return 0;
     c.least = sk_binned_box_least(good);
     for (size_t w = 0; w < 2; w++) c.spread[w] = variance(&c, 0, good, w);
     cut(&c, 0, good);
