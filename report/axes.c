@@ -202,11 +202,14 @@ static void draw_axes(const panel *p, const char *x_name, const char *y_name, si
     svg_label(p->s, "", (double[]){(p->x.from + p->x.to) / 2, p->foot + 34}, SVG_MIDDLE, 36, name, x_unit);
 }
 
-void panel_frame(const panel *p, const char *title, const char *x_name)
+void panel_frame(const panel *p, const char *title, const char *x_name) { panel_frame_of(p, title, "", x_name); }
+
+void panel_frame_of(const panel *p, const char *y_name, const char *after, const char *x_name)
 {
-    char unit[48], name[256];
-    draw_axes(p, x_name, title, sizeof unit, unit);
-    unit_of_axis(title, sizeof name, name);
+    char unit[48], shown[200], name[256];
+    draw_axes(p, x_name, y_name, sizeof unit, unit);
+    unit_of_axis(y_name, sizeof shown, shown);
+    snprintf(name, sizeof name, "%s%.50s", shown, after);
     svg_label(p->s, "panel", (double[]){p->x.from, p->y.to - 10}, SVG_START, 36, name, unit);
 }
 

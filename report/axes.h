@@ -55,6 +55,9 @@ typedef struct panel {
  * the x axis below in the middle, each with the power of ten that the labels of its axis are in. */
 void panel_frame(const panel *p, const char *title, const char *x_name);
 
+/* The same with words after the title, which is the name of a state. */
+void panel_frame_of(const panel *p, const char *y_name, const char *after, const char *x_name);
+
 /* The same of a plane: the name of the y axis reads upwards beside it. */
 void panel_plane(const panel *p, const char *title, const char *x_name, const char *y_name);
 

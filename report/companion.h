@@ -13,6 +13,9 @@ typedef struct companion {
     double lost;
 } companion;
 
+/* Of long paths, outside of the data: more is no law of these data. */
+#define COMPANION_ASTRAY 0.05
+
 /* At most some 200 starts, evenly chosen, and some 20000 points. Negative: nothing was made. */
 sock_status companion_make(sock_context *ctx, const fig_input *in, const sock_model *model, companion *out);
 void companion_free(companion *c);

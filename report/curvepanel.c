@@ -10,6 +10,19 @@
 
 enum { BARS = 60 };
 
+/* The band where 90 % of the data are, up to twice the length of what is seen without it on either side: a band that
+ * knows nothing must not make the curve a line along the axis. */
+static void see_band(const curve_set *c, double first, double last, range *inner)
+{
+    const double most = 2, length = inner->high - inner->low;
+    const range all = {inner->low - most * length, inner->high + most * length};
+    for (size_t i = 0; c->band && i < 2 * c->count; i++) {
+        const double x = c->x[i % c->count], y = c->band[i];
+        if (!(x >= first && x <= last)) continue;
+        range_see(inner, length > 0 ? fmin(fmax(y, all.low), all.high) : y);
+    }
+}
+
 /* All of the truth, the model where 99 % of the data are and its band where 90 % are; further out the model may leave
  * by the length of that range, and no more, so that a wild end does not flatten the rest. */
 static range heights(const curve_set *c)
@@ -19,8 +32,6 @@ static range heights(const curve_set *c)
     range inner = range_empty(), outer = range_empty();
     for (size_t i = 0; i < c->count; i++) {
         if (c->truth) range_see(&inner, c->truth[i]);
-        for (size_t e = 0; c->band && e < 2 && c->x[i] >= first && c->x[i] <= last; e++)
-            range_see(&inner, c->band[e * c->count + i]);
         if (c->x[i] >= low && c->x[i] <= high) range_see(&inner, c->model[i]);
         range_see(&outer, c->model[i]);
     }
@@ -30,6 +41,7 @@ static range heights(const curve_set *c)
         range_see(&outer, y - bar), range_see(&outer, y + bar);
         if (c->dots->x[i] >= first && c->dots->x[i] <= last) range_see(&inner, y - bar), range_see(&inner, y + bar);
     }
+    see_band(c, first, last, &inner);
     if (!(inner.low <= inner.high)) inner = outer;
     const double length = inner.high - inner.low;
     if (length > 0) {
@@ -81,17 +93,50 @@ static int is_lonely(const curve_set *c, size_t i)
     return near < least || (c->outside && c->band && c->outside[i]);
 }
 
-/* A gap of less than a fortieth of the curve on either side is none: stripes would read as faults of the line. */
-static int is_guess(const curve_set *c, size_t i)
+/* Points begin .. end of the grid where nothing changes. */
+static size_t run_end(const curve_set *c, const char *guess, size_t begin)
 {
-    const size_t reach = c->count / 40;
-    int left = 0, right = 0;
-    if (!is_lonely(c, i)) return 0;
-    for (size_t k = 1; k <= reach; k++) {
-        left |= i >= k && !is_lonely(c, i - k);
-        right |= i + k < c->count && !is_lonely(c, i + k);
+    size_t end = begin + 1;
+    while (end < c->count && guess[end] == guess[begin]) end++;
+    return end;
+}
+
+static size_t values_within(const curve_set *c, double low, double high)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < c->values; i++) count += c->sorted[i] >= low && c->sorted[i] <= high;
+    return count;
+}
+
+/* Where the curve is a guess: where few data are. Stripes would read as faults of the line: a gap of less than a
+ * twentieth of the curve among data is none, and a few data (one in a hundred) far from all others make no piece of
+ * curve that is known. NULL: out of memory. */
+static char *find_guesses(const curve_set *c)
+{
+    const size_t gap = c->count / 20 + 1, island = c->count / 8 + 1;
+    char *guess = calloc(c->count + 1, 1);
+    if (!guess) return NULL;
+    for (size_t i = 0; i < c->count; i++) guess[i] = is_lonely(c, i) != 0;
+    for (size_t begin = 0, end; begin < c->count; begin = end) {
+        end = run_end(c, guess, begin);
+        if (guess[begin] && begin > 0 && end < c->count && end - begin < gap) memset(guess + begin, 0, end - begin);
     }
-    return !(left && right);
+    for (size_t begin = 0, end; begin < c->count; begin = end) {
+        end = run_end(c, guess, begin);
+        const int all = begin == 0 && end == c->count;
+        if (!guess[begin] && !all && end - begin < island &&
+            values_within(c, c->x[begin], c->x[end - 1]) < c->values / 100)
+            memset(guess + begin, 1, end - begin);
+    }
+    return guess;
+}
+
+int curve_guesses(const curve_set *c)
+{
+    char *guess = find_guesses(c);
+    const int any = guess && memchr(guess, 1, c->count) != NULL;
+    free(guess);
+    return any;
 }
 
 /* Band and curve, faint where the data are not: there a polynomial's band knows nothing of other forms. */
@@ -109,13 +154,15 @@ static int draw_piece(const panel *p, const curve_set *c, size_t begin, size_t c
 
 static int draw_model(const panel *p, const curve_set *c)
 {
-    int good = 1;
+    char *guesses = find_guesses(c);
+    int good = guesses != NULL;
     for (size_t begin = 0, end; good && begin + 1 < c->count; begin = end) {
-        const int guess = is_guess(c, begin) || is_guess(c, begin + 1);
+        const int guess = guesses[begin] || guesses[begin + 1];
         for (end = begin + 1; end + 1 < c->count; end++)
-            if (guess != (is_guess(c, end) || is_guess(c, end + 1))) break;
+            if (guess != (guesses[end] || guesses[end + 1])) break;
         good = draw_piece(p, c, begin, end - begin + 1, guess);
     }
+    free(guesses);
     return good;
 }
 
@@ -171,7 +218,7 @@ void curve_keys(sheet *s, const curve_key *has)
     sheet_key(s, LEGEND_LINE, "model", "model");
     if (has->band) sheet_key(s, LEGEND_BOX, "fan90", "its band, 90 %");
     if (has->dots) sheet_key(s, LEGEND_MOMENT, "moment", "data, binned, 90 %");
-    sheet_key(s, LEGEND_LINE, "faint", "a guess: few data");
+    if (has->guess) sheet_key(s, LEGEND_LINE, "faint", "a guess: few data");
     if (has->truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
     sheet_key(s, LEGEND_BOX, "bar", "where the data are");
 }

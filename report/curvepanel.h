@@ -24,11 +24,15 @@ enum { CURVE_STRIP = 40 }; /* sheet_plan.strip for these panels */
 /* The next panel of the sheet. 0 when memory ran out. */
 int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_name);
 
-/* Lines of the legend: model and its band, truth where some of it is in a frame, dots, bars. */
+/* Lines of the legend: model and its band, truth where some of it is in a frame, dots, bars; pieces that are guesses.
+ */
 typedef struct curve_key {
-    int band, truth, dots;
+    int band, truth, dots, guess;
 } curve_key;
 void curve_keys(sheet *s, const curve_key *has);
+
+/* Whether some of its curve is drawn faint. */
+int curve_guesses(const curve_set *c);
 
 /* Whether some of the truth of the set is within its frame. */
 int curve_shows_truth(const curve_set *c);

@@ -1,7 +1,7 @@
 /* density.c - where the states are: the data, the model's paths from the same starts at the same times, and the model
  * in the long run.
  *
- * With one state the stationary density is that of "What it means": one law, told once. With more states
+ * With one state and with two the stationary density is that of "What it means": one law, told once. With more states
  * it is the histogram of the second half of long paths, shown where they stay around the data. */
 #define _GNU_SOURCE
 #include "densitypanel.h"
@@ -16,48 +16,51 @@ enum { GRID = 801, STATES_MOST = 6 };
 typedef struct stationary {
     int known;
     const char *refused; /* why sock_explain tells nothing of the long run; borrowed; NULL: it does, or was not asked */
-    size_t points;       /* one state */
-    double x[GRID], p[GRID];
-    companion run; /* more */
+    size_t points;       /* up to two states */
+    double x[2][GRID], p[2][GRID];
+    double astray;        /* share of long paths that is far outside of the data */
+    const companion *run; /* more states */
 } stationary;
 
-/* ---- One state ---- */
+/* ---- Up to two states ---- */
 
-static void by_meaning(json_t *told, stationary *out)
+static double number_at(json_t *list, size_t i)
+{
+    json_t *value = json_array_get(list, i); /* none where a density is infinite, at a bound */
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void by_line(json_t *x, json_t *density, stationary *out)
+{
+    out->points = json_array_size(density) < GRID ? json_array_size(density) : GRID;
+    for (size_t i = 0; i < out->points; i++) out->x[0][i] = number_at(x, i), out->p[0][i] = number_at(density, i);
+    out->known = out->points > 1 && json_array_size(x) >= out->points;
+}
+
+/* Of each state what the cells of the other hold. */
+static void by_plane(json_t *x, json_t *density, stationary *out)
+{
+    const size_t n = json_array_size(density) < GRID ? json_array_size(density) : GRID;
+    for (size_t k = 0; k < 2; k++) {
+        json_t *own = json_array_get(x, k), *other = json_array_get(x, 1 - k);
+        const double wide = number_at(other, 1) - number_at(other, 0);
+        for (size_t i = 0; i < n; i++) {
+            out->x[k][i] = number_at(own, i), out->p[k][i] = 0;
+            for (size_t j = 0; j < n; j++)
+                out->p[k][i] += wide * number_at(json_array_get(density, k ? j : i), k ? i : j);
+        }
+    }
+    out->points = n;
+    out->known = n > 1;
+}
+
+static void by_meaning(size_t d, json_t *told, stationary *out)
 {
     json_t *table = json_object_get(told, "table");
-    json_t *x = json_object_get(table, "x"), *density = json_object_get(table, "density");
-    const size_t points = json_array_size(density) < GRID ? json_array_size(density) : GRID;
-    for (size_t i = 0; i < points; i++) {
-        out->x[i] = json_number_value(json_array_get(x, i));
-        json_t *p = json_array_get(density, i); /* none where it is infinite, at a bound */
-        out->p[i] = json_is_number(p) ? json_number_value(p) : (double)NAN;
-    }
-    out->points = json_array_size(x) >= points ? points : 0;
-    out->known = out->points > 1;
+    (d == 1 ? by_line : by_plane)(json_object_get(table, "x"), json_object_get(table, "density"), out);
 }
 
 /* ---- More states ---- */
-
-/* Into *out: whether state k of the run stays near the data. */
-static sock_status stays(const fig_input *in, const companion *run, size_t k, int *out)
-{
-    const size_t d = sock_model_dim(in->model);
-    range r;
-    const sock_status status = evidence_range(in, k, 0.25, &r);
-    if (status >= 0) *out = companion_outside(run->count, run->x + k, d, r) <= 0.05;
-    return status;
-}
-
-static sock_status in_the_long_run(sock_context *ctx, const fig_input *in, stationary *out)
-{
-    sock_status status = companion_long_run(ctx, in, &out->run);
-    int near = status >= 0 && out->run.count > 0 && out->run.lost < 0.02;
-    for (size_t k = 0; status >= 0 && near && k < sock_model_dim(in->model); k++)
-        status = stays(in, &out->run, k, &near);
-    out->known = near;
-    return status;
-}
 
 /* What "What it means" refuses is not drawn here: one law, one decision. Beyond two states it has none to tell. */
 static sock_status look_long(sock_context *ctx, const fig_input *in, stationary *out)
@@ -69,8 +72,12 @@ static sock_status look_long(sock_context *ctx, const fig_input *in, stationary 
     const char *reason = info_text(told, "stationary_reason"), *caveat = info_text(told, "stationary_caveat");
     if (*reason || *caveat) out->refused = *reason ? reason : caveat;
     if (status < 0 || out->refused) return status;
-    if (d > 1) return in_the_long_run(ctx, in, out);
-    by_meaning(told, out);
+    status = evidence_long_run(ctx, in, &out->run, &out->astray);
+    if (status < 0) return status;
+    if (d <= 2)
+        by_meaning(d, told, out);
+    else
+        out->known = out->run->lost < 0.02 && out->astray <= COMPANION_ASTRAY;
     return SOCK_OK;
 }
 
@@ -81,8 +88,8 @@ static int draw_stationary(const panel *p, const fig_input *in, const stationary
     double bins[DENSITY_BINS];
     const size_t d = sock_model_dim(in->model);
     if (!st->known) return 1;
-    if (d == 1) return panel_curve(p, "c2", st->points, st->x, st->p);
-    companion_histogram(st->run.count, st->run.x + k, d, across, DENSITY_BINS, bins);
+    if (d <= 2) return panel_curve(p, "c2", st->points, st->x[k], st->p[k]);
+    companion_histogram(st->run->count, st->run->x + k, d, across, DENSITY_BINS, bins);
     return density_steps(p, "c2", across, bins);
 }
 
@@ -91,9 +98,9 @@ static double tallest_of(const fig_input *in, const stationary *st, const densit
     double tallest = look->tallest;
     double bins[DENSITY_BINS];
     const size_t d = sock_model_dim(in->model);
-    for (size_t i = 0; i < st->points && st->known && d == 1; i++) tallest = fmax(tallest, st->p[i]);
-    if (st->known && d > 1) {
-        companion_histogram(st->run.count, st->run.x + k, d, look->across, DENSITY_BINS, bins);
+    for (size_t i = 0; i < st->points && st->known && d <= 2; i++) tallest = fmax(tallest, st->p[k][i]);
+    if (st->known && d > 2) {
+        companion_histogram(st->run->count, st->run->x + k, d, look->across, DENSITY_BINS, bins);
         for (size_t b = 0; b < DENSITY_BINS; b++) tallest = fmax(tallest, bins[b]);
     }
     return fmin(tallest, 4 * look->tallest);
@@ -121,8 +128,13 @@ static void draw_notes(sheet *s, const fig_input *in, const companion *model, co
     if (!st->known)
         used += snprintf(text + used, sizeof text - (size_t)used, "; no stationary density: %s",
                          st->refused ? st->refused
-                         : d > 1     ? "more than 5 % of long paths of the model lie outside of the data"
+                         : d > 2     ? "more than 5 % of long paths of the model lie outside of the data"
                                      : "the model has none within the range of the data");
+    if (st->known && st->astray > COMPANION_ASTRAY)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "; stationary: of paths that are kept within the data; of those that are not %.0f %% of the "
+                         "time is far outside",
+                         100 * st->astray);
     if (d > STATES_MOST)
         snprintf(text + used, sizeof text - (size_t)used, "; the first %d of %zu states", STATES_MOST, d);
     sheet_note(s, text);
@@ -200,7 +212,6 @@ sock_status fig_density(sock_context *ctx, const fig_input *in, char **text, siz
     if (made) keep_numbers(in, all);
     if (status >= 0 && !made) status = SOCK_ENOMEM;
     if (made) *text = made;
-    companion_free(&all->st.run);
     free(all);
     return status < 0 ? status : SOCK_OK;
 }

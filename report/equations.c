@@ -371,14 +371,6 @@ static void put_part(FILE *out, const rep_facts *f)
     }
 }
 
-static int has_log(const rep_facts *f)
-{
-    size_t length;
-    for (size_t k = 0; k < f->d; k++)
-        if (unit_inside_log(sock_model_name(f->model, k), &length)) return 1;
-    return 0;
-}
-
 /* Some field has more than one term. */
 static int has_sum(const rep_facts *f)
 {
@@ -411,17 +403,14 @@ void equation_write(FILE *out, const rep_facts *f)
     if (of_f && many) fputs("</details>\n", out);
     if (!of_f) put_no_formula(out, f);
     words_signs(out, f);
-    if (!of_a || apart || has_log(f)) words_size(out, f);
-    if (!of_a) return;
-    if (apart) {
-        fputs("<details><summary>The noise: its variances and covariances</summary>\n<div class=\"equations\">\n", out);
-        put_diffusion(out, f, diffusion);
-        fputs("</div>\n", out);
-    }
-    fprintf(out, "<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time%s%s.</p>\n",
-            apart ? " (a covariance where two states are named)" : "",
+    words_size(out, f);
+    if (!of_a || !apart) return;
+    fputs("<details><summary>The noise: its variances and covariances</summary>\n<div class=\"equations\">\n", out);
+    put_diffusion(out, f, diffusion);
+    fprintf(out,
+            "</div>\n<p class=\"note\"><var>a</var> is the variance of the noise in a unit of time (a covariance where "
+            "two states are named)%s.</p>\n</details>\n",
             has_sum(f) ? "; the terms that matter most where the data are stand first" : "");
-    if (apart) fputs("</details>\n", out);
 }
 
 /* ---- The largest terms of all equations ---- */

@@ -23,7 +23,7 @@ struct evidence {
     int has_residuals;
     res_set residuals;
     res_moments moments;
-    paths model, truth;
+    paths model, truth, run; /* run: long ones */
     int has_binned, has_meaning;
     json_t *binned, *meaning;
 };
@@ -53,6 +53,7 @@ void evidence_free(evidence *e)
     res_free(&e->residuals);
     companion_free(&e->model.c);
     companion_free(&e->truth.c);
+    companion_free(&e->run.c);
     free(e);
 }
 
@@ -190,4 +191,21 @@ sock_status evidence_model_paths(sock_context *ctx, const fig_input *in, const c
 sock_status evidence_true_paths(sock_context *ctx, const fig_input *in, const companion **out)
 {
     return paths_of(ctx, in, in->truth, &in->evidence->truth, out);
+}
+
+sock_status evidence_long_run(sock_context *ctx, const fig_input *in, const companion **out, double *astray)
+{
+    const double around = 0.25;
+    const size_t d = sock_model_dim(in->model);
+    paths *run = &in->evidence->run;
+    sock_status status = run->made ? SOCK_OK : companion_long_run(ctx, in, &run->c);
+    run->made = status >= 0;
+    *out = &run->c, *astray = run->c.count ? run->c.lost : 1;
+    for (size_t k = 0; status >= 0 && k < d; k++) {
+        range r;
+        status = evidence_range(in, k, around, &r);
+        const double share = status >= 0 ? companion_outside(run->c.count, run->c.x + k, d, r) : 0;
+        if (share > *astray) *astray = share;
+    }
+    return status;
 }

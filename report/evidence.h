@@ -45,6 +45,10 @@ sock_status evidence_planes(sock_context *ctx, const fig_input *in, json_t **out
 /* What sock_explain tells, with these data; NULL where there is nothing. */
 sock_status evidence_meaning(sock_context *ctx, const fig_input *in, json_t **out);
 
+/* The second half of long paths that nothing holds, and the share of it that is outside of the data, widened by a
+ * quarter on each side: of the state that is there most, or of paths that were lost. */
+sock_status evidence_long_run(sock_context *ctx, const fig_input *in, const companion **out, double *astray);
+
 /* Paths in the data's place, by the model or by the truth, which must be known. */
 sock_status evidence_model_paths(sock_context *ctx, const fig_input *in, const companion **out);
 sock_status evidence_true_paths(sock_context *ctx, const fig_input *in, const companion **out);

@@ -6,6 +6,7 @@
 #include "driven.h"
 #include "evidence.h"
 #include "lifted.h"
+#include "units.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,10 @@ sock_status facts_gather(sock_context *ctx, const fig_input *in, const rep_setti
                       agree(fitted->states_hash, info_text(f.summary, "states_hash"));
         f.point = look_points(in->data, POINTS, &f.points);
         if (!f.point) status = SOCK_ENOMEM;
+    }
+    if (status >= 0) {
+        const char *unit = info_text(f.summary, "time_unit"), *name = info_text(f.summary, "time_name");
+        unit_one(*unit ? unit : name, sizeof f.time_unit, f.time_unit);
     }
     if (status >= 0) status = look_at_noise(ctx, &f);
     if (status >= 0) status = look_at_check(ctx, &f);

@@ -20,12 +20,13 @@ typedef struct rep_facts {
     sock_checks check;
     int has_scores; /* of the test data, or, where the truth is known, of the data themselves */
     sock_scores scores;
-    int *failed;     /* set to 1 where memory ran out while something was written: the page is then thrown away */
-    size_t points;   /* of the data, evenly chosen: where the terms of a polynomial are weighed */
-    double *point;   /* points x d, */
-    double *a;       /* points x d: a_kk there; NULL: no diffusion, or many states */
-    double loose[2]; /* half widths of the bands of f and a over their sizes; NaN: there are none */
-    size_t worst[2]; /* of which states these are */
+    int *failed;        /* set to 1 where memory ran out while something was written: the page is then thrown away */
+    size_t points;      /* of the data, evenly chosen: where the terms of a polynomial are weighed */
+    double *point;      /* points x d, */
+    double *a;          /* points x d: a_kk there; NULL: no diffusion, or many states */
+    double loose[2];    /* half widths of the bands of f and a over their sizes; NaN: there are none */
+    size_t worst[2];    /* of which states these are */
+    char time_unit[48]; /* "a year", "1 ms", "a unit of time" */
 } rep_facts;
 
 /* From an input that has evidence, which must live as long as the facts. Negative: nothing was made. */
@@ -40,11 +41,13 @@ sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *facts
 void glance_write(FILE *out, const rep_facts *facts);
 const char *glance_class(const rep_facts *facts); /* of the box of the verdict: " objects", ... */
 
-void words_verdict(FILE *out, const rep_facts *facts); /* what the check says, with its tests */
-void words_logs(FILE *out, const rep_facts *facts);  /* which states are logarithms, and what that makes of the page */
-void words_data(FILE *out, const rep_facts *facts);  /* what the data are, in a paragraph */
-void words_signs(FILE *out, const rep_facts *facts); /* what +- means; measurement noise, in a line */
-void words_size(FILE *out, const rep_facts *facts);  /* how large the noise is, of few states */
+void words_verdict(FILE *out, const rep_facts *facts); /* what the check says, and three answers */
+void words_logs(FILE *out, const rep_facts *facts);   /* which states are logarithms, and what that makes of the page */
+void words_data(FILE *out, const rep_facts *facts);   /* what the data are, in a paragraph */
+void words_driven(FILE *out, const rep_facts *facts); /* what drives it, and velocities */
+void words_tests(FILE *out, const rep_facts *facts);  /* the tests of the verdict, in a fold */
+void words_signs(FILE *out, const rep_facts *facts);  /* what +- means; measurement noise, in a line */
+void words_size(FILE *out, const rep_facts *facts);   /* how large the noise is, of few states */
 void words_summary(FILE *out, const rep_facts *facts);  /* what was learned and how well it predicts: paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */

@@ -114,7 +114,8 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
     curve_keys(s, &(curve_key){.band = c->which & FIG_F ? c->ends.has_f : c->ends.has_a,
                                .truth = (c->which & FIG_F && curve_shows_truth(&f)) ||
                                         (c->which & FIG_A && curve_shows_truth(&a)),
-                               .dots = c->f_dots.count > 0});
+                               .dots = c->f_dots.count > 0,
+                               .guess = curve_guesses(c->which & FIG_F ? &f : &a)});
     if (c->which & FIG_F) good = draw_field(s, in, c, FIG_F);
     if (good && c->which & FIG_A) good = draw_field(s, in, c, FIG_A);
     leaving_write(&left, s);

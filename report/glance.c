@@ -90,7 +90,7 @@ static void put_right(FILE *out, const rep_facts *f, grade g)
     } else if (g == GOOD) {
         fprintf(out, "<b>As far as %zu tests see</b>", made);
         put_nearest(out, c);
-        fputs(f->same_data ? ". They look at the data it was fitted to: passing them is no proof." : ".", out);
+        fputs(f->same_data ? ". They look at the data it was fitted to: that is no proof." : ".", out);
     } else {
         fprintf(out, "<b>%s</b> ", g == BAD ? "No." : what.share >= part || !count ? "In part." : "Not quite.");
         if (count) fprintf(out, "%zu of %zu tests object%s", count, made, count == 1 ? "s" : "");
@@ -128,8 +128,8 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
 {
     const sk_tune_outcome *found = &f->record.found;
     const double gain = (found->score - found->score_constant) / (double)found->steps;
-    const char *than =
-        found->noise.used ? "constant drift and noise without measurement noise" : "constant drift and noise";
+    const char *than = found->noise.used ? "a random walk (constant drift and noise, none of measurement)"
+                                         : "a random walk (constant drift and noise)";
     if (!f->record.against_constant || !isfinite(gain)) {
         fputs("<b>Not compared.</b> The fit made no search.", out);
         return UNKNOWN;
@@ -140,17 +140,17 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
             fprintf(out, "%.2f times", exp(gain));
         else
             fprintf(out, "more than %.0f times", pow(10, floor(fmin(gain, 20) / log(10))));
-        fprintf(out, " as likely as under %s%s", than, g == BAD ? ", which are wrong, too" : "");
+        fprintf(out, " as likely as under %s%s", than, g == BAD ? ", which is wrong, too" : "");
         put_together(out, gain, found->steps);
         return g == BAD ? PARTLY : GOOD;
     }
     if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
-        fputs("<b>It is constant itself</b>: the simplest drift and noise of all. On steps that a fit had not seen "
-              "nothing else did clearly better.",
+        fputs("<b>It is one itself</b>, with constant drift and noise. On steps that a fit had not seen nothing else "
+              "did clearly better.",
               out);
         return UNKNOWN;
     }
-    fprintf(out, "<b>No.</b> On steps that a fit had not seen %s do %s%s.", than,
+    fprintf(out, "<b>No.</b> On steps that a fit had not seen %s does %s%s.", than,
             f->record.against_constant == SK_WORSE ? "better" : "as well",
             found->limited ? "; the budget ended the search early" : "");
     return PARTLY;
@@ -275,16 +275,20 @@ sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *f)
     return status == SOCK_EUSAGE ? SOCK_OK : status; /* a may have no bands */
 }
 
-/* Of several states the worst is named. */
-static void put_loose(FILE *out, const rep_facts *f, const char *name, int is_a)
+/* "the drift of x": of several states the worst is named. */
+static void put_field(FILE *out, const rep_facts *f, int is_a)
 {
-    const double loose = f->loose[is_a];
-    fputs(name, out);
+    fputs(is_a ? "the noise a" : "the drift", out);
     if (f->seen > 1) fputs(" of ", out), page_text(out, sock_model_name(f->model, f->worst[is_a]));
-    if (loose < 1)
-        fprintf(out, " is known to \xc2\xb1 %.2g %%", 100 * loose);
+}
+
+static void put_loose(FILE *out, const rep_facts *f, int is_a)
+{
+    put_field(out, f, is_a);
+    if (f->loose[is_a] < 1)
+        fprintf(out, " is known to \xc2\xb1 %.2g %%%s", 100 * f->loose[is_a], is_a ? "" : " of its size");
     else
-        fputs(" is known to no better than \xc2\xb1 its own size", out);
+        fputs(is_a ? " could be twice as strong, or next to none" : " could be twice as large, or none", out);
 }
 
 static grade put_sure(FILE *out, const rep_facts *f)
@@ -296,9 +300,8 @@ static grade put_sure(FILE *out, const rep_facts *f)
     }
     const grade g = loose_f < sure ? GOOD : loose_f < 1 ? PARTLY : BAD;
     fputs(g == GOOD ? "<b>Well known.</b> " : g == PARTLY ? "<b>Roughly.</b> " : "<b>Hardly.</b> ", out);
-    put_loose(out, f, "Where the data are, the drift", 0);
-    if (loose_f < 1) fputs(" of its size", out);
-    if (isfinite(loose_a)) put_loose(out, f, ", the noise a", 1);
+    fputs("Where the data are, ", out), put_loose(out, f, 0);
+    if (isfinite(loose_a)) fputs(", ", out), put_loose(out, f, 1);
     fputs(f->seen > 1 ? " (bands of 90 %; all others are known better)" : " (bands of 90 %)", out);
     fputs(f->has_check && !f->check.ok ? ", if the equation were right."
           : grade_of(f) == UNKNOWN     ? ", if the equation is right, which is not known."
@@ -325,7 +328,7 @@ const char *glance_class(const rep_facts *f)
 
 static int row_of(FILE *out, const rep_facts *f, int which)
 {
-    static const char *const question[] = {"Is it right?", "Better than constants?", "How sure?"};
+    static const char *const question[] = {"Is it right?", "Better than a random walk?", "How sure?"};
     memtext text;
     FILE *words = memtext_open(&text);
     grade g = UNKNOWN;

@@ -34,22 +34,35 @@ static void put_error(FILE *out, json_t *told)
 static void put_time(FILE *out, const fig_input *in)
 {
     char unit[32];
-    unit_of(fig_time_name(in), sizeof unit, unit);
+    const char *name = fig_time_name(in);
+    unit_of_time(name, sizeof unit, unit);
     fputs(*unit ? " " : " units of ", out);
-    page_text(out, *unit ? unit : fig_time_name(in));
-    if (*unit && unit[1] && unit[strlen(unit) - 1] != 's' &&
-        strspn(unit, "abcdefghijklmnopqrstuvwxyz") == strlen(unit) && strlen(unit) > 2)
-        fputc('s', out); /* years, days; not mm or h */
+    page_text(out, *unit ? unit : strcmp(name, "t") == 0 ? "time" : name);
 }
 
-/* A place, to a thousandth of the range. */
+/* The error of a well or a barrier; NaN: it is neither, or has none. */
+static double error_of_place(json_t *told, double place)
+{
+    static const char *const kind[] = {"wells", "barriers"};
+    for (size_t k = 0; k < 2; k++) {
+        json_t *list = json_object_get(told, kind[k]), *entry;
+        size_t i;
+        json_array_foreach(list, i, entry)
+        {
+            if (info_number(entry, "value") == place) return info_number(entry, "se");
+        }
+    }
+    return (double)NAN;
+}
+
+/* A place, to the digits that its error leaves, or to a thousandth of the range. */
 static void put_place(FILE *out, json_t *told, double place)
 {
     json_t *whole = json_object_get(told, "range");
     const double length = json_number_value(json_array_get(json_object_get(whole, "upper"), 0)) -
                           json_number_value(json_array_get(json_object_get(whole, "lower"), 0));
-    const double unit = length > 0 ? pow(10, floor(log10(length)) - 3) : 0;
-    page_number(out, unit > 0 ? round(place / unit) * unit + 0.0 : place);
+    const double se = error_of_place(told, place);
+    page_rounded(out, place, se > 0 ? se : length / 1000);
 }
 
 /* " (lynx 1532)" behind a value of log(lynx). */
@@ -66,6 +79,34 @@ static void put_user_value(FILE *out, const char *name, double value)
 }
 
 /* ---- Words ---- */
+
+static int is_at_zero(json_t *x)
+{
+    size_t i;
+    json_t *e;
+    json_array_foreach(x, i, e)
+    {
+        if (info_number(e, "value") != 0) return 0;
+    }
+    return 1;
+}
+
+/* Whether the drift, a polynomial, has a constant term; 1 where it is none. */
+static int has_constant_terms(const rep_facts *f)
+{
+    json_t *list = json_object_get(f->terms, "drift"), *term, *c;
+    size_t i, k;
+    if (!json_is_array(list)) return 1;
+    json_array_foreach(list, i, term)
+    {
+        json_t *powers = json_object_get(term, "powers");
+        double sum = 0, size = 0;
+        json_array_foreach(powers, k, c) { sum += json_number_value(c); }
+        json_array_foreach(json_object_get(term, "coefficients"), k, c) { size += fabs(json_number_value(c)); }
+        if (sum == 0 && size > 0) return 1;
+    }
+    return 0;
+}
 
 static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t *point)
 {
@@ -84,6 +125,8 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
     if (isfinite(info_number(relaxation, "value")))
         fputs("; without noise a small push dies down to a third (1/e) in ", out), put_range(out, relaxation),
             put_time(out, in);
+    if (is_at_zero(x) && !has_constant_terms(f))
+        fputs("; it is at 0 because this form of the equation has no constant", out);
     if (info_number(point, "in_draws") < 0.95)
         fprintf(out, "; %.0f %% of the models that the data leave open have it", 100 * info_number(point, "in_draws"));
     fputs("</li>\n", out);
@@ -118,11 +161,13 @@ static void put_kinds(FILE *out, json_t *list)
 }
 
 /* The nearest one outside of the range. */
-static void put_outside(FILE *out, const rep_facts *f, json_t *point)
+static void put_outside(FILE *out, const rep_facts *f, json_t *point, int more)
 {
     json_t *x = json_object_get(point, "x");
     if (!json_is_object(point) || json_array_size(x) != f->d) return;
-    fputs(" Outside of it, where the equation is a guess, it has one: ", out);
+    fputs(more ? " Outside of the range, where the equation is a guess, the nearest is: "
+               : " Outside of it, where the equation is a guess, the nearest is: ",
+          out);
     for (size_t k = 0; k < f->d && k < 6; k++) {
         const double value = json_number_value(json_array_get(x, k));
         fprintf(out, "%s<var>", k ? ", " : "");
@@ -135,6 +180,21 @@ static void put_outside(FILE *out, const rep_facts *f, json_t *point)
     fputs(").", out);
 }
 
+/* Where paths would go that nothing keeps within the range. */
+static sock_status put_astray(sock_context *ctx, FILE *out, const fig_input *in)
+{
+    const companion *run;
+    double astray;
+    const sock_status status = evidence_long_run(ctx, in, &run, &astray);
+    if (status >= 0 && astray > COMPANION_ASTRAY)
+        fprintf(out,
+                "<p class=\"note\">What is said of the long run is of paths that are kept within the range. Nothing in "
+                "the equation does that well: of long paths that are not kept, %.0f %% of the time is far outside of "
+                "the data, where the equation is a guess.</p>\n",
+                100 * astray);
+    return status;
+}
+
 static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t *told)
 {
     json_t *list = json_object_get(told, "fixed_points");
@@ -144,12 +204,13 @@ static void put_rests(FILE *out, const rep_facts *f, const fig_input *in, json_t
     for (size_t i = 0; i < count && i < FIXED_MOST; i++) put_fixed(out, f, in, at(list, i));
     if (count) fputs("</ul>\n", out);
     if (count > FIXED_MOST) fprintf(out, "<p>and %zu more.</p>\n", count - FIXED_MOST);
-    if (!*reason) return;
+    json_t *outside = json_object_get(told, "fixed_point_outside");
+    if (!*reason && !json_is_object(outside)) return;
     fputs(count ? "<p>" : "<p>No point where f is 0: ", out);
     page_text(out, reason);
-    fputs(".", out);
+    if (*reason) fputs(".", out);
     if (!count && f->loose[0] >= 1) fputs(" But the band of f is wider than f itself: the data do not say it.", out);
-    put_outside(out, f, json_object_get(told, "fixed_point_outside"));
+    put_outside(out, f, outside, count > 0);
     fputs("</p>\n", out);
 }
 
@@ -198,14 +259,14 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
                                                                    : "");
 }
 
-static void put_current(FILE *out, const fig_input *in, json_t *told)
+static void put_current(FILE *out, const rep_facts *f, json_t *told)
 {
     json_t *production = json_object_get(told, "entropy_production");
     if (!isfinite(info_number(production, "value"))) return;
     fputs("<p>It produces ", out);
     put_range(out, production);
-    fputs(" nats of entropy in a unit of ", out);
-    page_text(out, fig_time_name(in));
+    fputs(" nats of entropy in ", out);
+    page_text(out, f->time_unit);
     fputs(": 0 would be equilibrium, where it looks alike forwards and backwards in time. The arrows are the current "
           "that does "
           "not cease."
@@ -493,7 +554,8 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     if (text && f->d == 1) put_potential(out, f, told);
     free(text);
     put_escapes(out, in, told);
-    put_current(out, in, told);
+    put_current(out, f, told);
+    if (status >= 0 && json_is_object(table) && long_run) status = put_astray(ctx, out, in);
     put_doubts(out, told, f->d);
     fputs("<p class=\"how\"><code>sock explain ", out);
     page_shell_word(out, f->settings->model_path ? f->settings->model_path : "model.sock");

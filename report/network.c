@@ -256,6 +256,17 @@ static sock_status ask(sock_context *ctx, const fig_input *in, const network *n,
     return status;
 }
 
+static curve_set set_of(const answer *a)
+{
+    return (curve_set){.count = GRID,
+                       .x = a->x,
+                       .model = a->f,
+                       .band = a->banded ? a->band : NULL,
+                       .outside = a->outside,
+                       .values = a->values,
+                       .sorted = a->sorted};
+}
+
 static sock_status put_answers(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in, const network *n)
 {
     const size_t count = n->links < ANSWERS ? n->links : ANSWERS;
@@ -271,22 +282,20 @@ static sock_status put_answers(sock_context *ctx, FILE *out, const rep_facts *f,
     sheet *s = a ? sheet_new(&plan) : NULL;
     sock_status status = s ? SOCK_OK : SOCK_ENOMEM;
     int good = s != NULL;
-    if (s) curve_keys(s, &(curve_key){.band = n->has_errors});
+    curve_key has = {.band = n->has_errors};
+    for (size_t i = 0; status >= 0 && i < count; i++) {
+        status = ask(ctx, in, n, &n->link[i], &a[i]);
+        if (status < 0) break;
+        const curve_set set = set_of(&a[i]);
+        has.guess = has.guess || curve_guesses(&set);
+    }
+    if (status >= 0) curve_keys(s, &has);
     for (size_t i = 0; status >= 0 && good && i < count; i++) {
         const link *l = &n->link[i];
+        const curve_set set = set_of(&a[i]);
         char title[120];
-        status = ask(ctx, in, n, l, &a[i]);
-        if (status < 0) break;
         snprintf(title, sizeof title, "drift of %.40s", sock_model_name(f->model, l->to));
-        good = curve_panel(s,
-                           &(curve_set){.count = GRID,
-                                        .x = a[i].x,
-                                        .model = a[i].f,
-                                        .band = a[i].banded ? a[i].band : NULL,
-                                        .outside = a[i].outside,
-                                        .values = a[i].values,
-                                        .sorted = a[i].sorted},
-                           title, sock_model_name(f->model, l->from));
+        good = curve_panel(s, &set, title, sock_model_name(f->model, l->from));
     }
     size_t size = 0;
     char *text = s ? sheet_close(s, good && status >= 0, &size) : NULL;

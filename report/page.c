@@ -121,10 +121,16 @@ static void put_rounded(FILE *out, double value, int digit)
     fputs(text, out);
 }
 
-void page_measured(FILE *out, double value, double se)
+void page_rounded(FILE *out, double value, double se)
 {
     const int digit = last_digit(se, 2), plain = is_plain(value, digit) && is_plain(se, digit);
     put_rounded(out, value, plain ? digit : 7);
+}
+
+void page_measured(FILE *out, double value, double se)
+{
+    const int digit = last_digit(se, 2), plain = is_plain(value, digit) && is_plain(se, digit);
+    page_rounded(out, value, se);
     fputs(" \xc2\xb1 ", out);
     if (plain)
         put_rounded(out, se, digit);

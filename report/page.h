@@ -38,6 +38,9 @@ void page_number(FILE *out, double value);
 /* 0.97 ± 0.14: the standard error has 2 digits, and the value as many as these reach. */
 void page_measured(FILE *out, double value, double se);
 
+/* The value of it alone, with the same digits. */
+void page_rounded(FILE *out, double value, double se);
+
 /* 37 (19 to 86): two digits of the width count, and at least two of each number; ends are rounded outwards. A high that
  * is not finite: "or more"; a low: the value alone. */
 void page_between(FILE *out, double value, double low, double high);

@@ -8,6 +8,7 @@
 #include "driven.h"
 #include "evidence.h"
 #include "memtext.h"
+#include "units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -141,7 +142,14 @@ static int draw_truth(const panel *p, const fan *f, size_t k)
 /* Fans of several starts, one above the other, cannot be told apart: each has a panel. */
 static int draw_panel(const panel *p, const bundle *b, size_t k, size_t start)
 {
-    panel_frame(p, sock_model_name(b->in->model, k), fig_time_axis(b->in));
+    const char *name = sock_model_name(b->in->model, k);
+    char after[50] = "";
+    const double *x;
+    if (b->starts.count > 1 && sock_data_trajectory(b->in->data, b->starts.trajectory[start], NULL, &x)) {
+        const double from = unit_value(name, x[k]);
+        snprintf(after, sizeof after, ", from %s%.3g", from < 0 ? "\xe2\x88\x92" : "", fabs(from));
+    }
+    panel_frame_of(p, name, after, fig_time_axis(b->in));
     panel_clip(p);
     int good = lines_draw(p, b->in->data, k, "data");
     if (b->starts.count) good = draw_fan(p, &b->model[start], k) && good;
@@ -154,8 +162,9 @@ static int draw_panel(const panel *p, const bundle *b, size_t k, size_t start)
 
 static void draw_keys(const bundle *b, sheet *s)
 {
-    sheet_key(s, LEGEND_LINE, "datakey", "data");
-    if (b->starts.sharing == 1 && b->starts.count) sheet_key(s, LEGEND_LINE, "chosen", "data, same start");
+    const int picked = b->starts.sharing == 1 && b->starts.count, alone = sock_data_trajectories(b->in->data) == 1;
+    if (!picked || !alone) sheet_key(s, LEGEND_LINE, "datakey", "data");
+    if (picked) sheet_key(s, LEGEND_LINE, "chosen", alone ? "data" : "data, same start");
     sheet_key(s, LEGEND_LINE, "model", "model, median");
     sheet_key(s, LEGEND_LINE, "c3", "one of its paths");
     sheet_key(s, LEGEND_NEST, "fan50", "50 %");

@@ -33,15 +33,14 @@ typedef struct chapter {
 /* What each figure shows, and how to read it, a sentence each for readers who have never seen one. */
 static const chapter chapters[] = {
     {"fields", "Drift and diffusion", "Fields",
-     "What was learned: the drift f says where the state tends to go, the diffusion a how strong the noise is.", "",
+     "What was learned: the drift f, where the state tends to go, and the diffusion a, how strong the noise is.", "",
      FIRST},
     {"slices", "Along each state", "Slices",
      "Each component of the drift, and the strength of its noise, along its own state. The other states change along "
      "with it as they do in the data: a curve shows what comes with the state, not its effect alone.",
      "", FIRST},
     {"pairs", "Pairs of states", "Pairs", "Drift and noise in the planes of further pairs of states.", "", BODY},
-    {"paths", "Simulated paths", "Paths",
-     "Paths of the learned equation, with its measurement noise if it has any, over the data.",
+    {"paths", "Simulated paths", "Paths", "Paths of the learned equation over the data.",
      "If the model is right, at each time half of the trajectories from this start are in the narrow band, nine of ten "
      "in "
      "the wide one; a single one may stay outside for long.",
@@ -145,9 +144,9 @@ static void put_top(FILE *out, const rep_facts *f)
     fputs(">\n<header>\n<p class=\"brand\">sock report</p>\n<h1>", out);
     put_name(out, f);
     put_states(out, f, 6);
-    fputs("</h1>\n<p class=\"sub\">A stochastic differential equation d<var>x</var> = <var>f</var>(<var>x</var>) "
-          "d<var>t</var> + <var>\xcf\x83</var>(<var>x</var>) d<var>W</var>, learned from trajectories</p>\n</header>\n",
-          out);
+    fputs("</h1>\n", out);
+    words_data(out, f);
+    fputs("</header>\n", out);
 }
 
 static void put_menu(FILE *out, const int wanted[CHAPTERS], int live, int meaning)
@@ -200,10 +199,10 @@ static const char dots_words[] = "Dots with bars of 90 % are what the data's own
                                   "of a may fall below 0.",
                   plane_words[] =
                       "An arrow ends where the drift alone would lead, an outline is one standard deviation "
-                      "of the noise, each in the time written below.",
+                      "of the noise, each in the time written above.",
                   boxes_words[] =
                       "An arrow ends where the drift alone would lead, an outline is one standard deviation of the "
-                      "noise, each in the time written below. Where a title asks whether the data's steps agree, each "
+                      "noise, each in the time written above. Where a title asks whether the data's steps agree, each "
                       "arrow or outline stands for a part of the data, all with about as many steps: by these steps "
                       "alone the tip of the arrow is somewhere in the outline of the data, and the edge of the model's "
                       "outline somewhere on their bar, nine times of ten. Where the model is right one in ten "
@@ -217,7 +216,6 @@ static const char *chapter_of_order_two(const chapter *c)
     return " Velocities of the data are smoothed, not observed.";
 }
 
-/* The figure of the first screen that has curves. */
 /* The chapter with the curves of f and a. */
 static int has_curves(const rep_facts *f, const chapter *c)
 {
@@ -228,6 +226,8 @@ static int has_dots(const rep_facts *f, const chapter *c) { return f->seen == f-
 
 static const char *chapter_shows(const rep_facts *f, const chapter *c)
 {
+    if (f->record.found.noise.used && strcmp(c->figure, "paths") == 0)
+        return "Paths of the learned equation, with its measurement noise, over the data.";
     if (f->seen < f->d && strcmp(c->figure, "slices") == 0)
         return "The force and the strength of its noise along positions and velocities, with the other states where "
                "the data have them. There are no dots: of positions alone the steps say nothing of the force by "
@@ -273,12 +273,16 @@ static sock_status put_figure(sock_context *ctx, FILE *out, const rep_facts *f, 
         const int boxes = json_array_size(json_object_get(json_array_get(planes, 0), "n")) > 0;
         const sk_noise_told *noise = &f->record.found.noise;
         const int dots = json_array_size(moments) > 0, mended = noise->used || noise->substeps > 1;
-        fprintf(out, "<figure>\n<figcaption>%s %s%s%s</figcaption>\n", chapter_shows(f, c),
-                chapter_read(f, c, dots, boxes), has_dots(f, c) && dots && mended ? noisy_words : "",
+        const char *read = chapter_read(f, c, dots, boxes), *more = has_dots(f, c) && dots && mended ? noisy_words : "";
+        const int first = c->place == FIRST; /* the picture comes first there, and how to read it after */
+        fprintf(out, "<figure>\n<figcaption>%s%s%s%s%s</figcaption>\n", chapter_shows(f, c), first ? "" : " ",
+                first ? "" : read, first ? "" : more,
                 f->seen < f->d && c->place == BODY ? chapter_of_order_two(c) : "");
         fwrite(text, 1, size, out);
+        if (first && *read) fprintf(out, "<p class=\"read-so\">%s%s</p>\n", read, more);
         if (has_curves(f, c)) words_trust(out, f, in);
         if (strcmp(c->figure, "search") == 0) search_table(out, f);
+        if (strcmp(c->figure, "check") == 0) words_tests(out, f);
         if (!put_links(out, &tables)) status = SOCK_ENOMEM;
         put_plot_command(out, f, c->figure);
         fputs("</figure>\n", out);
@@ -367,7 +371,7 @@ static void put_first(FILE *out, const rep_facts *f)
     fputs("<main>\n<section id=\"summary\">\n", out);
     words_verdict(out, f);
     words_warnings(out, f);
-    words_data(out, f);
+    words_driven(out, f);
     equation_write(out, f);
     words_logs(out, f);
     fputs("</section>\n", out);
@@ -376,12 +380,15 @@ static void put_first(FILE *out, const rep_facts *f)
 /* How it was made, in folds. */
 static sock_status put_made(sock_context *ctx, FILE *out, const rep_facts *f, fig_input *in, const int *wanted)
 {
+    size_t check = 0;
+    while (strcmp(chapters[check].figure, "check") != 0) check++;
     fputs("<section id=\"made\">\n<h2>How it was made</h2>\n<details id=\"learned\">\n<summary>What was learned, and "
           "how well "
           "it predicts</summary>\n",
           out);
     words_summary(out, f);
     fputs("</details>\n", out);
+    if (!wanted[check]) words_tests(out, f); /* else beneath its figure */
     sock_status status = put_chapters(ctx, out, f, in, wanted, FOLD);
     if (status >= 0 && !put_terms(out, f)) status = SOCK_ENOMEM;
     if (status >= 0) put_end(out, f);

@@ -160,6 +160,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     for (size_t i = 0; i < 2 * states; i++) {
         const curve_set set = set_of(in, &slices[i / 2], (int)(i % 2));
         has.truth = has.truth || ((has_a || !(i % 2)) && curve_shows_truth(&set));
+        has.guess = has.guess || curve_guesses(&set);
     }
     curve_keys(s, &has);
     for (size_t i = 0; good && i < states; i++) {

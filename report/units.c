@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 const char *unit_inside_log(const char *name, size_t *length)
 {
@@ -44,6 +45,36 @@ void unit_of(const char *name, size_t size, char *text)
     const char *from = open ? strrchr(name, open) : NULL;
     if (!from || from == name || (size_t)(name + length - from) > 14) return;
     snprintf(text, size, "%.*s", (int)(name + length - 2 - from), from + 1);
+}
+
+/* "Year", "years": year. NULL: no word for a time. */
+static const char *time_word(const char *name)
+{
+    static const char *const word[] = {"second", "minute", "hour", "day", "week", "month", "quarter", "year"};
+    for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
+        const size_t length = strlen(word[i]);
+        if (strncasecmp(name, word[i], length) == 0 && (!name[length] || !strcasecmp(name + length, "s")))
+            return word[i];
+    }
+    return NULL;
+}
+
+void unit_of_time(const char *name, size_t size, char *text)
+{
+    unit_of(name, size, text);
+    const char *word = time_word(*text ? text : name);
+    if (word) snprintf(text, size, "%ss", word);
+}
+
+void unit_one(const char *name, size_t size, char *text)
+{
+    char unit[32];
+    unit_of_time(name, sizeof unit, unit);
+    const char *word = time_word(unit);
+    if (word)
+        snprintf(text, size, "%s %s", *word == 'h' ? "an" : "a", word);
+    else
+        snprintf(text, size, *unit ? "1 %s" : "a unit of time", unit);
 }
 
 void unit_of_field(const char *state, const char *time, int power, size_t size, char *text)

@@ -19,6 +19,11 @@ double unit_value(const char *name, double value);
  * logarithm, which has no unit. */
 void unit_of(const char *name, size_t size, char *text);
 
+/* What times are counted in, by the name of their column: "years", "ms"; "" where it does not say. And one of them:
+ * "a year", "1 ms", "a unit of time". */
+void unit_of_time(const char *name, size_t size, char *text);
+void unit_one(const char *name, size_t size, char *text);
+
 /* " [mm/s]" (power 1) or " [mm²/s]" (power 2): the unit of f and a where both names have one, " [per s]" where the
  * time alone has, else "". */
 void unit_of_field(const char *state, const char *time, int power, size_t size, char *text);

@@ -74,14 +74,19 @@ static void put_drivers(FILE *out, const rep_facts *f)
 void words_data(FILE *out, const rep_facts *f)
 {
     json_t *dates = json_object_get(f->summary, "dates");
-    const char *unit = info_text(f->summary, "time_unit");
+    char unit[48];
+    unit_of_time(info_text(f->summary, "time_name"), sizeof unit, unit);
+    if (*info_text(f->summary, "time_unit")) snprintf(unit, sizeof unit, "%.40ss", info_text(f->summary, "time_unit"));
     json_t *times = json_object_get(f->summary, "time_range"), *step = json_object_get(f->summary, "time_step");
     const long long paths = info_count(f->summary, "trajectories"), points = info_count(f->summary, "points");
     const double least = info_number(step, "min"), most = info_number(step, "max");
-    fputs("<p>This is a model of how ", out);
+    fputs("<p class=\"sub\">This is a model of how ", out);
     put_names(out, f);
-    fprintf(out, " change%s in time, shown with %lld trajector%s of %lld point%s in all", f->d == 1 ? "s" : "", paths,
-            paths == 1 ? "y" : "ies", points, plural(points));
+    fprintf(out,
+            " change%s in time, a stochastic differential equation d<var>x</var> = <var>f</var>\xe2\x80\x89"
+            "d<var>t</var> + <var>\xcf\x83</var>\xe2\x80\x89"
+            "d<var>W</var>, shown with %lld trajector%s of %lld point%s%s",
+            f->d == 1 ? "s" : "", paths, paths == 1 ? "y" : "ies", points, plural(points), paths == 1 ? "" : " in all");
     if (json_is_object(dates)) {
         fputs(", from ", out);
         page_text(out, info_text(dates, "first"));
@@ -94,12 +99,27 @@ void words_data(FILE *out, const rep_facts *f)
         fprintf(out, " in steps of %.6g", most);
     else if (isfinite(most))
         fprintf(out, " in steps of %.4g to %.4g, typically %.4g", least, most, info_number(step, "median"));
-    if (*unit && isfinite(most)) fprintf(out, " %s%s", unit, most == 1 ? "" : "s");
-    fputs(f->same_data ? ". They are the data it was fitted to." : ". They are not the data it was fitted to.", out);
-    if (f->seen < f->d)
-        fputs(" It is of second order: positions were observed, velocities were not. Those of the figures are what a "
-              "smoother finds, given all positions.",
-              out);
+    if (*unit && isfinite(most)) {
+        const size_t length = strlen(unit);
+        if (most == 1 && most == least && length > 3 && unit[length - 1] == 's') unit[length - 1] = 0; /* 1 year */
+        fputc(' ', out), page_text(out, unit);
+    }
+    fputs(f->same_data ? ". They are the data it was fitted to.</p>\n"
+                       : ". They are not the data it was fitted to.</p>\n",
+          out);
+}
+
+void words_driven(FILE *out, const rep_facts *f)
+{
+    if (f->seen == f->d && !sock_model_inputs(f->model) && !f->record.found.inputs.count) return;
+    fputs("<p>", out);
+    if (f->seen < f->d) {
+        fputs("It is of second order: positions were observed, velocities were not. <var>", out);
+        page_text(out, sock_model_name(f->model, f->seen));
+        fputs("</var> is the velocity of <var>", out);
+        page_text(out, sock_model_name(f->model, 0));
+        fputs("</var>; velocities of the figures are what a smoother finds, given all positions.", out);
+    }
     put_drivers(out, f);
     fputs("</p>\n", out);
 }
@@ -183,13 +203,13 @@ void words_size(FILE *out, const rep_facts *f)
 {
     enum { STATES = 3 };
     const size_t n = f->points;
-    const char *unit = info_text(f->summary, "time_unit");
     double *sd = f->a && n && f->d <= STATES ? calloc(n, sizeof *sd) : NULL;
     if (!sd) return;
     size_t length, logs = 0;
     for (size_t k = 0; k < f->d; k++) logs += unit_inside_log(sock_model_name(f->model, k), &length) != NULL;
-    fprintf(out, logs ? "<p class=\"note\">In %s %s noise alone " : "<p class=\"note\">In %s %s noise alone moves ",
-            *unit == 'h' ? "an" : "a", *unit ? unit : "unit of time");
+    fputs("<p class=\"note\">In ", out);
+    page_text(out, f->time_unit);
+    fputs(logs ? " noise alone " : " noise alone moves ", out);
     for (size_t k = 0; k < f->d; k++) {
         for (size_t i = 0; i < n; i++) sd[i] = sqrt(f->a[i * f->d + k]);
         look_sort(n, sd);
@@ -200,14 +220,11 @@ void words_size(FILE *out, const rep_facts *f)
         const double least = own(look_quantile(n, sd, 0.05)), most = own(look_quantile(n, sd, 0.95));
         if (logs) fputs(is_log ? "multiplies or divides " : "moves ", out);
         put_user_name(out, name);
-        fprintf(out, " by about %.3g", own(look_quantile(n, sd, 0.5)));
-        if (most - least > 0.01 * most) fprintf(out, " (from %.3g to %.3g across the data)", least, most);
+        fprintf(out, " by about %.2g", own(look_quantile(n, sd, 0.5)));
+        if (most - least > 0.1 * most) fprintf(out, " (from %.2g to %.2g across the data)", least, most);
     }
-    fputs(logs ? ": that is one standard deviation, \xe2\x88\x9a<var>a</var> (of a logarithm e to it), at its median "
-                 "over the "
-                 "data.</p>\n"
-               : ": its standard deviation, the square root of a, at its median over the data.</p>\n",
-          out);
+    fputs(": one standard deviation, \xe2\x88\x9a<var>a</var>", out);
+    fputs(logs ? " (of a logarithm e to it).</p>\n" : ".</p>\n", out);
     free(sd);
 }
 
@@ -347,15 +364,18 @@ static void put_test(FILE *out, const sock_check_test *t)
 static const char *which_steps(const rep_facts *f)
 {
     if (f->check.steps >= f->check.all_steps) return "";
+    if (f->check.steps + f->record.odd.wild_steps >= f->check.all_steps && f->same_data)
+        return ", all but the wild ones,";
     if (f->check.steps + sock_data_trajectories(f->data) >= f->check.all_steps)
         return f->seen < f->d ? ", all but the first of each trajectory, before which no velocity is known,"
                               : ", all but those that nothing before them foretells,";
     return ", evenly chosen,";
 }
 
-static void put_tests(FILE *out, const rep_facts *f)
+void words_tests(FILE *out, const rep_facts *f)
 {
     const sock_checks *c = &f->check;
+    if (!f->has_check || !isfinite(c->lag1)) return; /* none was made */
     fprintf(out,
             "<details><summary>The tests: they compared %zu of %zu steps%s with %zu each that the model "
             "simulates</summary>\n"
@@ -392,10 +412,8 @@ void words_verdict(FILE *out, const rep_facts *f)
     fputs("</p>\n", out);
     glance_write(out, f);
     fputs("</div>\n", out);
-    if (isfinite(f->check.lag1)) put_tests(out, f); /* else none was made */
 }
 
-/* The range of nearly all data, state by state. */
 /* Which states cannot leave their bounds. */
 static void put_bounds(FILE *out, const rep_facts *f)
 {
@@ -414,6 +432,7 @@ static void put_bounds(FILE *out, const rep_facts *f)
     free(low);
 }
 
+/* The range of nearly all data, state by state. */
 void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
 {
     enum { STATES = 6 };
@@ -436,8 +455,8 @@ void words_trust(FILE *out, const rep_facts *f, const fig_input *in)
         fputs(!k ? "" : k + 1 == f->d ? " and " : ", ", out);
         const char *name = sock_model_name(f->model, k);
         put_user_name(out, name);
-        fputs(" from ", out), page_number(out, unit_value(name, look_quantile(count, sorted, (1 - inside) / 2)));
-        fputs(" to ", out), page_number(out, unit_value(name, look_quantile(count, sorted, (1 + inside) / 2)));
+        fputs(" from ", out), page_figures(out, unit_value(name, look_quantile(count, sorted, (1 - inside) / 2)), 3);
+        fputs(" to ", out), page_figures(out, unit_value(name, look_quantile(count, sorted, (1 + inside) / 2)), 3);
     }
     fputs(f->d > STATES ? ", and so on. " : ". ", out);
     fputs("Where few are near, curves are faint and a guess.", out);
@@ -536,7 +555,7 @@ static void odd_words(FILE *out, const sk_record *record)
         fprintf(out, ", far outside the rest; --missing %.10g leaves it out.</li>\n", odd->code[i].value);
     }
     if (odd->wild_steps)
-        fprintf(out, "<li>%zu wild step%s, the largest first:<ul>\n", odd->wild_steps,
+        fprintf(out, "<li><details><summary>%zu wild step%s, the largest first</summary><ul>\n", odd->wild_steps,
                 plural((long long)odd->wild_steps));
     for (size_t i = 0; odd->wild_steps && i < odd->wilds; i++) {
         fputs("<li>trajectory ", out);
@@ -547,7 +566,7 @@ static void odd_words(FILE *out, const sk_record *record)
         page_text(out, odd->wild[i].state ? odd->wild[i].state : "");
         fprintf(out, " from %.6g to %.6g</li>\n", odd->wild[i].from, odd->wild[i].to);
     }
-    if (odd->wild_steps) fputs("</ul></li>\n", out);
+    if (odd->wild_steps) fputs("</ul></details></li>\n", out);
     list_sentences(out, &odd->followers);
     list_sentences(out, &odd->angles);
 }
@@ -566,13 +585,16 @@ void words_warnings(FILE *out, const rep_facts *f)
     size_t said = 0;
     for (size_t i = 0; i < warnings->count; i++) said += is_said(f, warnings->text[i]) != 0;
     if (said == warnings->count && !f->record.odd.codes && !f->record.odd.wild_steps &&
-        !f->record.odd.followers.count && !f->record.odd.angles.count && !unsolved && !bad_scores(NULL, f))
+        !f->record.odd.followers.count && !f->record.odd.angles.count && !unsolved && !f->record.found.limited &&
+        !bad_scores(NULL, f))
         return;
     fputs("<div class=\"warnings\" role=\"note\"><h2>Warnings</h2>\n<ul>\n", out);
     bad_scores(out, f);
     for (size_t i = 0; i < warnings->count; i++)
         if (!is_said(f, warnings->text[i])) put_warning(out, warnings->text[i]);
     odd_words(out, &f->record);
+    if (f->record.found.limited)
+        put_warning(out, "the budget ended the search early: a longer one may find a better model");
     if (unsolved) put_warning(out, sk_warning_text(SK_WARN_UNSOLVED));
     fputs("</ul></div>\n", out);
 }

@@ -163,6 +163,12 @@
     g.stroke();
   };
 
+  /* The least and the largest of a list that may have nulls. */
+  function ends(list) {
+    var good = list.filter(function (v) { return v !== null && isFinite(v); });
+    return [Math.min.apply(null, good), Math.max.apply(null, good)];
+  }
+
   function widened(range, share) { var more = share * (range[1] - range[0]) || 1; return [range[0] - more, range[1] + more]; }
 
   /* ---- What rests ---- */
@@ -196,22 +202,47 @@
       model.fields(z, f, null);
       value.push(f[k]);
     }
-    g.strokeStyle = paint;
-    g.lineWidth = 1.8;
-    g.setLineDash(dash);
+    var at = {}, joined = {}; /* by the side of a cell: where the line crosses it, and the sides that it goes on to */
     function cross(i0, j0, i1, j1, out) {
-      var one = value[i0 * (n + 1) + j0], other = value[i1 * (n + 1) + j1];
+      var one = value[i0 * (n + 1) + j0], other = value[i1 * (n + 1) + j1], side = [i0, j0, i1, j1].join();
       if ((one < 0) === (other < 0)) return;
       var s = one / (one - other);
-      out.push([a[0] + (a[1] - a[0]) * (i0 + s * (i1 - i0)) / n, b[0] + (b[1] - b[0]) * (j0 + s * (j1 - j0)) / n]);
+      at[side] = [a[0] + (a[1] - a[0]) * (i0 + s * (i1 - i0)) / n, b[0] + (b[1] - b[0]) * (j0 + s * (j1 - j0)) / n];
+      out.push(side);
     }
     for (i = 0; i < n; i++) for (j = 0; j < n; j++) {
       var hit = [];
       cross(i, j, i + 1, j, hit); cross(i, j, i, j + 1, hit); cross(i + 1, j, i + 1, j + 1, hit); cross(i, j + 1, i + 1, j + 1, hit);
-      for (var q = 0; q + 1 < hit.length; q += 2)
-        picture.line(g, picture.x(hit[q][0]), picture.y(hit[q][1]), picture.x(hit[q + 1][0]), picture.y(hit[q + 1][1]));
+      for (var q = 0; q + 1 < hit.length; q += 2) {
+        (joined[hit[q]] = joined[hit[q]] || []).push(hit[q + 1]);
+        (joined[hit[q + 1]] = joined[hit[q + 1]] || []).push(hit[q]);
+      }
     }
+    g.strokeStyle = paint;
+    g.lineWidth = 1.8;
+    g.setLineDash(dash);
+    chains(joined).forEach(function (chain) {
+      picture.curve(g, chain.map(function (s) { return at[s][0]; }), chain.map(function (s) { return at[s][1]; }));
+    });
     g.setLineDash([]);
+  }
+
+  /* The pieces of a line, one behind the other, so that dashes go on from piece to piece: open lines first, then rings. */
+  function chains(joined) {
+    var found = [], sides = Object.keys(joined);
+    function follow(from) {
+      var chain = [from], here = from, next;
+      while (joined[here].length) {
+        next = joined[here].pop();
+        joined[next].splice(joined[next].indexOf(here), 1);
+        chain.push(next);
+        here = next;
+      }
+      found.push(chain);
+    }
+    sides.forEach(function (s) { if (joined[s].length === 1) follow(s); });
+    sides.forEach(function (s) { while (joined[s].length) follow(s); });
+    return found;
   }
 
   function isStable(point) { return /^stable/.test(point.type || ''); }
@@ -443,13 +474,19 @@
       if (!m) return;
       says.textContent = (m.every === 1 ? 'every point' : 'every ' + m.every + 'th point') + ': ' + m.steps + ' steps of ' + show(m.h);
       pictures.forEach(function (pair) {
-        var q = pair[0], p = pair[1], y = m[q + '_raw'], se = m[q + '_raw_se'], told = m[q + '_expected'], seen = [];
+        var q = pair[0], p = pair[1], y = m[q + '_raw'], se = m[q + '_raw_se'], told = m[q + '_expected'], seen = [], bars = [];
         list.forEach(function (one) { /* one frame for all thinnings, so that what moves is the data */
           if (one.index !== at.k) return;
-          one[q + '_raw'].forEach(function (v, i) { seen.push(v, one[q + '_expected'][i]); });
+          one[q + '_raw'].forEach(function (v, i) {
+            var bar = 1.645 * one[q + '_raw_se'][i];
+            seen.push(v, one[q + '_expected'][i]);
+            if (v !== null && one[q + '_raw_se'][i] !== null) bars.push(v - bar, v + bar);
+          });
         });
-        seen = seen.filter(function (v) { return v !== null && isFinite(v); }).sort(function (a, b) { return a - b; });
-        var g = p.lay(ranges(at.k), widened([q === 'a' ? Math.min(0, seen[0]) : seen[0], seen[seen.length - 1]], 0.1), names[at.k], q === 'f' ? 'mean of steps / h' : 'variance of steps / h');
+        var inner = ends(seen), all = ends(bars.concat(inner)), length = inner[1] - inner[0]; /* wild bars may leave the frame */
+        var up = [Math.max(all[0], inner[0] - length), Math.min(all[1], inner[1] + length)];
+        if (q === 'a') up[0] = Math.min(0, up[0]);
+        var g = p.lay(ranges(at.k), widened(up, 0.06), names[at.k], q === 'f' ? 'mean change / time' : 'variance of change / time');
         g.strokeStyle = colour('c0');
         g.lineWidth = 2;
         p.curve(g, m.x, told.map(function (v) { return v === null ? NaN : v; }));
