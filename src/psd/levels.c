@@ -432,7 +432,7 @@ static sock_status run(sk_level *v, double tolerance)
     SK_TRY(first_level(v, p, p == p_all ? 0.5 * tolerance : LEVEL_TOLERANCE));
     while (p < p_all) {
         p = p * 3 < p_all ? 2 * p : p_all;
-        v->eps = 1e-2;
+        v->eps = SK_LEVEL_EPS;
         SK_TRY(enter(v, p));
         activate_unfinished(v);
         SK_TRY(product_of_x(v));

@@ -47,7 +47,12 @@ typedef struct sk_level {
     double *dx_h, *gdx_h;
 } sk_level;
 
-/* Pairs whose entry on the diagonal of G exceeds eps n lambda (all of them where they are few), and G there. */
+/* The eps that the cross H begins with at each level; a slow level takes a smaller one. */
+#define SK_LEVEL_EPS 1e-2
+
+/* Pairs whose entry on the diagonal of G exceeds eps n lambda (all of them where they are few): how many of all
+ * features, before any work; and, of v, which, with G there. */
+size_t sk_level_pairs(const sk_psd_prepared *prepared, double lambda, double eps);
 sock_status sk_level_cross(sk_level *v);
 void sk_level_cross_clear(sk_level *v);
 

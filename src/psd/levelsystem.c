@@ -43,6 +43,15 @@ static sock_status cross_allocate(sk_level *v)
     return v->g && v->factor && v->w ? SOCK_OK : SOCK_ENOMEM;
 }
 
+size_t sk_level_pairs(const sk_psd_prepared *prepared, double lambda, double eps)
+{
+    const size_t q = prepared->p * (prepared->p + 1) / 2;
+    const double least = q <= EXACT_PAIRS ? 0 : eps * (double)prepared->n * lambda;
+    size_t count = 0;
+    for (size_t j = 0; j < q; j++) count += prepared->pair_energy[j] >= least;
+    return count;
+}
+
 sock_status sk_level_cross(sk_level *v)
 {
     double start = sk_seconds(), least = v->q <= EXACT_PAIRS ? 0 : v->eps * (double)v->n * v->lambda;

@@ -8,6 +8,7 @@
  *      operator: the certificate does not know of the compression. If the compression turns out to have been too
  *      coarse, once more with an exact one.
  *   5. Q = V V' in the features as given. */
+#include "levels.h"
 #include "psdinner.h"
 
 #include <math.h>
@@ -395,12 +396,14 @@ static sock_status check_memory(const solve *s, size_t parts)
 {
     double n = (double)s->prepared->n, p = (double)s->prepared->p, d = (double)s->d;
     double q = 0.5 * p * (p + 1), rows = fmin(n, q), pairs = 0.5 * d * (d + 1), workers = (double)sk_workers(s->ctx);
-    double order = p * d, block = fmin(q, COMPRESSED_MOST), numbers = 6 * order * order;
-    if (by_levels(s, parts))
+    double order = p * d, numbers = 6 * order * order;
+    if (by_levels(s, parts)) {
+        double block = (double)sk_level_pairs(s->prepared, s->lambda, SK_LEVEL_EPS);
         numbers =
             (double)parts * (7 * order * order + 4 * pairs * q) + 2 * block * block + workers * q * (96 + 1.5 * pairs);
-    else if (!s->prepared->plain && rows <= COMPRESSED_MOST)
+    } else if (!s->prepared->plain && rows <= COMPRESSED_MOST) {
         numbers += n * q + 3 * rows * rows + n * rows;
+    }
     return sk_memory_check(s->ctx, 8 * numbers, "the convex problem",
                            "use fewer features, --diagonal, or a kernel of lower rank");
 }
