@@ -470,6 +470,43 @@ static void test_inputs__of_a_season_are_found(void **state)
 }
 
 /* An input that is constant in every trajectory is the same however it is held. */
+/* dx = (u - x / 2) dt + 0.4 dW under a slow u: x follows 2 u, so that neither x nor u says anything of the next step
+ * alone, and both together nearly all. h = 0.5, ten substeps, 40 points a path, one long wave through all of them. */
+static double *slow_forcing(uint64_t seed)
+{
+    enum { SUB = 10 };
+    const size_t count = (size_t)PATHS * POINTS;
+    double *z = calloc(count * 2, sizeof *z), *e = calloc(count * SUB, sizeof *e), x = 6;
+    sk_normals((sk_key){seed, SK_PURPOSE_TEST}, 43, 0, 0, count * SUB, e);
+    for (size_t i = 0; i < count * SUB; i++) {
+        const double tau = 0.5 / SUB, t = tau * (double)i, u = 3 + 2 * sin(0.04 * t);
+        if (i % SUB == 0) z[i / SUB * 2] = x, z[i / SUB * 2 + 1] = u;
+        x += tau * (u - 0.5 * x) + 0.4 * sqrt(tau) * e[i];
+    }
+    free(e);
+    return z;
+}
+
+static void test_inputs__that_a_state_follows_are_found_with_it(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        sock_data *data = data_with("u", 2, PATHS, POINTS, 0.5, slow_forcing(seed));
+        sock_model *model = fit(data, NULL);
+        assert_int_equal(sock_model_inputs(model), 1);
+        double f[4], a, x[] = {4, 4, 8, 8}, u[] = {2, 4, 2, 4};
+        for (size_t i = 0; i < 4; i++)
+            assert_int_equal(sock_model_evaluate_at(ctx, model, 1, &x[i], &u[i], &f[i], &a), SOCK_OK);
+        assert_close((f[1] - f[0] + f[3] - f[2]) / 4, 1, 0.25, 1);
+        assert_close((f[2] - f[0] + f[3] - f[1]) / 8, -0.5, 0.12, 1);
+        json_t *info = info_of(model), *told = json_array_get(json_object_get(info, "inputs"), 0);
+        assert_true(json_number_value(json_object_get(told, "gain_f")) > 30);
+        json_decref(info);
+        sock_model_free(model);
+        sock_data_free(data);
+    }
+}
+
 static void prop_inputs__constant_ones_are_held_alike(void **state)
 {
     (void)state;
@@ -852,6 +889,7 @@ int main(void)
         cmocka_unit_test(test_inputs__at_rest_on_a_bound_are_cut_with_the_states),
         cmocka_unit_test(test_inputs__skewed_points_keep_the_inputs),
         cmocka_unit_test(test_inputs__of_a_season_are_found),
+        cmocka_unit_test(test_inputs__that_a_state_follows_are_found_with_it),
         cmocka_unit_test(prop_inputs__constant_ones_are_held_alike),
         cmocka_unit_test(test_inputs__have_letters_in_kernels_of_bounds),
         cmocka_unit_test(test_inputs__drive_a_population),

@@ -618,14 +618,55 @@ static void test_prune__terms_that_need_each_other_are_found(void **state)
     }
     assert_int_equal(sk_sparse_bayes_fit(ctx, P, h, P, g, 3, 0, &forward), SOCK_OK);
     assert_int_equal(forward->active, 0);
-    assert_int_equal(sk_sparse_bayes_prune(ctx, P, h, P, g, 3, 0, &fit), SOCK_OK);
-    assert_int_equal(fit->active, 2);
-    assert_close(fit->mean[0], -10, 2, 1);
-    assert_close(fit->mean[1], 10, 2, 1);
-    assert_true(fit->gain > 6);
-    sk_sparse_bayes_free(forward);
-    sk_sparse_bayes_free(fit);
+    for (int joined = 0; joined < 2; joined++) {
+        if (!joined) assert_int_equal(sk_sparse_bayes_prune(ctx, P, h, P, g, 3, 0, &fit), SOCK_OK);
+        if (joined) assert_int_equal(sk_sparse_bayes_join(ctx, P, h, P, g, 3, fit = forward), SOCK_OK);
+        assert_int_equal(fit->active, 2);
+        assert_close(fit->mean[0], -10, 2, 1);
+        assert_close(fit->mean[1], 10, 2, 1);
+        assert_true(fit->gain > 6);
+        sk_sparse_bayes_free(fit);
+    }
     sock_context_free(ctx);
+}
+
+/* Where the way there has found what there is, nothing joins: the fit is the same, bit for bit. */
+static void prop_join__leaves_what_explains_all(void **state)
+{
+    (void)state;
+    size_t same = 0;
+    enum { PROBLEMS = 60 };
+    for (uint64_t seed = 0; seed < PROBLEMS; seed++) {
+        problem q = chained_problem(seed);
+        sk_sparse_bayes *f = fit(&q, 4), *again = fit(&q, 4);
+        assert_int_equal(sk_sparse_bayes_join(q.ctx, q.p, q.h, q.p, q.g, 4, again), SOCK_OK);
+        const bool alike = f->active == again->active && memcmp(f->mean, again->mean, f->active * sizeof(double)) == 0;
+        if (!alike)
+            assert_true(settled_evidence(&q, again, q.p) - 4 * (double)again->active >
+                        settled_evidence(&q, f, q.p) - 4 * (double)f->active);
+        same += alike;
+        sk_sparse_bayes_free(f), sk_sparse_bayes_free(again);
+        free_problem(&q);
+    }
+    assert_true(same >= PROBLEMS * 9 / 10);
+}
+
+static sock_status join_once(sock_context *ctx, void *arg)
+{
+    const problem *q = arg;
+    sk_sparse_bayes *f = NULL;
+    sock_status status = sk_sparse_bayes_fit(ctx, q->p, q->h, q->p, q->g, 300, 0, &f);
+    if (status >= 0) status = sk_sparse_bayes_join(ctx, q->p, q->h, q->p, q->g, 3, f);
+    sk_sparse_bayes_free(f);
+    return status;
+}
+
+static void test_join__allocation_failures(void **state)
+{
+    (void)state;
+    problem q = chained_problem(3);
+    assert_true(for_each_allocation(q.ctx, join_once, &q) > 2);
+    free_problem(&q);
 }
 
 /* Nor does the way back from all terms find what is not there. */
@@ -646,6 +687,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_prune__terms_that_need_each_other_are_found),
         cmocka_unit_test(test_prune__of_nothing_nothing_is_left),
+        cmocka_unit_test(prop_join__leaves_what_explains_all),
+        cmocka_unit_test(test_join__allocation_failures),
         cmocka_unit_test(test_prune__idle_terms_go),
         cmocka_unit_test(prop_trim__idle_terms_go_and_no_others),
         cmocka_unit_test(test_trim__allocation_failures),

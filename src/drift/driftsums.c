@@ -390,6 +390,16 @@ static sock_status trim(const desk *t, size_t order, size_t rows, double price, 
     return sk_sparse_bayes_trim(t->ctx, order, t->h, order, t->g, price, sk_idle_price(rows), out);
 }
 
+static sock_status join(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)
+{
+    SK_TRY(trim(t, order, rows, price, out));
+    const sock_status status = sk_sparse_bayes_join(t->ctx, order, t->h, order, t->g, price, *out);
+    if (status >= 0) return status;
+    sk_sparse_bayes_free(*out);
+    *out = NULL;
+    return status;
+}
+
 static sock_status prune(const desk *t, size_t order, size_t rows, double price, sk_sparse_bayes **out)
 {
     (void)rows;
@@ -428,6 +438,11 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *s, siz
 sock_status sk_drift_sums_trimmed(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
 {
     return learn(ctx, s, f, trim, w, dof);
+}
+
+sock_status sk_drift_sums_joined(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)
+{
+    return learn(ctx, s, f, join, w, dof);
 }
 
 sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *s, size_t f, double *w, double *dof)

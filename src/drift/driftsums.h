@@ -80,8 +80,9 @@ sock_status sk_drift_sums_learned(sock_context *ctx, const sk_drift_sums *sums, 
 /* Nats of evidence that a term costs, at most, which goes again for it. */
 double sk_idle_price(size_t rows);
 
-/* The same, and terms that later ones have made idle go again: sk_sparse_bayes_trim, and _prune. */
+/* The same, and terms that later ones have made idle go again: sk_sparse_bayes_trim, with _join, and _prune. */
 sock_status sk_drift_sums_trimmed(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
+sock_status sk_drift_sums_joined(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
 sock_status sk_drift_sums_pruned(sock_context *ctx, const sk_drift_sums *sums, size_t f, double *w, double *dof);
 
 /* Without fold f by least squares: those weights alone that are not 0 in `like` (p x d). */

@@ -35,6 +35,11 @@ sock_status sk_sparse_bayes_fit(sock_context *ctx, size_t p, const double *h, si
 sock_status sk_sparse_bayes_trim(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
                                  double threshold, double idle, sk_sparse_bayes **out);
 
+/* What the other two found gives way to what the way back from all terms leads to, where all of them explain much more
+ * than it does and that is worth more: terms that are worth something only together. */
+sock_status sk_sparse_bayes_join(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,
+                                 double threshold, sk_sparse_bayes *fit);
+
 /* Backwards by the threshold itself, with the terms that stay estimated anew in any case; where there are few features
  * from all of them, too. For rows in which terms are worth something only together. */
 sock_status sk_sparse_bayes_prune(sock_context *ctx, size_t p, const double *h, size_t ld, const double *g,

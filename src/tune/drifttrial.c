@@ -17,6 +17,7 @@ typedef struct attempt {
     const sk_candidate *candidate;
     size_t n, d, folds, lambdas, clusters; /* folds: those that are judged */
     const double *grid;                    /* penalties that are tried; NULL: weights are learned */
+    bool plane;                            /* as many features as coordinates and a constant: terms may join */
     sk_trial *trial;
     sk_drift_sums *sums;
     size_t *list;   /* d x SK_WORKING_SET: what a screen leaves to each equation, or NULL */
@@ -89,6 +90,7 @@ static sock_status attempt_new(sock_context *ctx, const sk_views *views, const s
     if (candidate->free) t->grid += SK_DRIFT_LAMBDAS - 1; /* they fall */
     sock_status status = sk_trial_new(ctx, rows, candidate, t->lambdas, t->grid, &t->trial);
     if (status >= 0) status = allocate(t, rows->folds, views);
+    if (status >= 0) t->plane = t->trial->p <= SK_MIN(rows->in + 1, SK_PRUNE_TERMS);
     if (status < 0) {
         attempt_free(t);
         return status;
@@ -146,7 +148,7 @@ static sock_status solve(attempt *t)
         double *path = t->path + f * t->lambdas * t->trial->size, *dof = f < t->folds ? NULL : t->dof;
         SK_TRY(sk_progress(t->ctx, t->candidate->name, -1));
         if (t->candidate->learned)
-            SK_TRY(sk_drift_sums_trimmed(t->ctx, t->sums, without, path, dof));
+            SK_TRY((t->plane ? sk_drift_sums_joined : sk_drift_sums_trimmed)(t->ctx, t->sums, without, path, dof));
         else
             SK_TRY(sk_drift_sums_ridge(t->ctx, t->sums, without, t->lambdas, t->grid, path, dof));
     }
