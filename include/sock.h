@@ -497,7 +497,8 @@ typedef struct sock_simulation {
     size_t paths;         /* for each start */
     size_t times;         /* output times; the first is the time of the start */
     const double *t;      /* times, growing; gaps may differ */
-    double step;          /* largest inner step, shortened to divide the gaps; 0: a tenth of the smallest gap */
+    double step;          /* largest inner step, shortened to divide the gaps; 0: a tenth of the smallest gap, and
+                             of the time in which f changes by itself around the starts */
     uint64_t seed;        /* new seed, new paths */
     uint64_t first_start; /* number of the first start in the random stream: 0, to go on where others ended more */
     sock_bounds bounds;   /* how lower and upper are kept */

@@ -548,23 +548,65 @@ static void test_simulate__the_step_is_a_tenth_of_the_smallest_gap(void **state)
 {
     (void)state;
     truth ou = truth_of(ctx, "ou");
-    const double x0 = 0.5, t[3][3] = {{5, 5.5, 7}, {5, 6.5, 7}, {5, 7, 9}}, smallest[3] = {0.5, 0.5, 2};
+    const double x0 = 0.5, t[3][3] = {{5, 5.05, 5.2}, {5, 5.15, 5.2}, {5, 5.2, 5.4}}, smallest[3] = {0.05, 0.05, 0.2};
     double out[3];
     sock_simulation_report report;
     for (size_t i = 0; i < 3; i++) {
         sock_simulation spec = {.starts = 1, .x0 = &x0, .paths = 1, .times = 3, .t = t[i]};
         assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
-        assert_close(report.step, smallest[i] / 10, 1e-15, 0);
+        assert_close(report.step, smallest[i] / 10, 1e-12, 0);
         assert_int_equal(report.steps, lround((t[i][2] - 5) / (smallest[i] / 10)));
-        spec.step = 0.75;
+        spec.step = 0.075;
         assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
-        assert_true(report.step == 0.75);
-        assert_int_equal(report.steps, i < 2 ? 3 : 6); /* gaps of 0.5 and 1.5, or 2 and 2 */
+        assert_true(report.step == 0.075);
+        assert_int_equal(report.steps, i < 2 ? 3 : 6); /* gaps of 0.05 and 0.15, or 0.2 and 0.2 */
         spec.times = 1, spec.step = 0;
         assert_int_equal(sock_simulate(ctx, ou.model, &spec, out, NULL, &report), SOCK_OK);
         assert_true(out[0] == x0 && report.steps == 0);
     }
     truth_free(ou);
+}
+
+/* dx = (-3 x + 2 y / unit) dt, dy = (-2 unit x - 3 y) dt + noise of size 1 in both: rates of 2 and 3 in any unit of y.
+ */
+static void turn(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    const double unit = *(const double *)user;
+    for (size_t i = 0; i < count; i++) {
+        f[i * d] = -3 * x[i * d] + 2 * x[i * d + 1] / unit;
+        f[i * d + 1] = -2 * unit * x[i * d] - 3 * x[i * d + 1];
+    }
+}
+
+static void shake(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    const double unit = *(const double *)user;
+    (void)x;
+    for (size_t i = 0; i < count; i++)
+        a[i * d * d] = 1, a[i * d * d + 3] = unit * unit, a[i * d * d + 1] = a[i * d * d + 2] = 0;
+}
+
+/* However far the output times lie apart, a step is no more than a tenth of the time in which f changes, in any units;
+ * the stationary variance is then 1 / (2 * 3) to the error of Euler's steps of 1/30, 5 %, and chance. */
+static void test_simulate__the_step_follows_the_drift_between_rare_outputs(void **state)
+{
+    (void)state;
+    enum { PATHS = 400 };
+    for (double unit = 1e-3; unit < 2e3; unit *= 1e6) {
+        sock_model *model = NULL;
+        const double x0[] = {0, 0}, t[] = {0, 300, 600};
+        static double out[PATHS * 3 * 2];
+        sock_simulation_report report;
+        assert_int_equal(sock_model_wrap(ctx, 2, NULL, turn, shake, &unit, &model), SOCK_OK);
+        sock_simulation spec = {.starts = 1, .x0 = x0, .paths = PATHS, .times = 3, .t = t};
+        assert_int_equal(sock_simulate(ctx, model, &spec, out, NULL, &report), SOCK_OK);
+        assert_close(report.step, 0.1 / 3, 1e-4, 0);
+        double square = 0;
+        for (size_t i = 0; i < PATHS; i++)
+            for (size_t j = 1; j < 3; j++) square += out[(i * 3 + j) * 2] * out[(i * 3 + j) * 2] / (2 * PATHS);
+        assert_close(square, 1.05 / 6, 0.15, 0); /* 3 standard errors */
+        sock_model_free(model);
+    }
 }
 
 static sock_status simulate_plane(const sock_model *model, sock_simulation spec, const char *message)
@@ -676,6 +718,7 @@ int main(void)
         cmocka_unit_test(test_simulate__times_that_would_never_end),
         cmocka_unit_test(test_simulate__a_path_has_a_billion_steps_at_most),
         cmocka_unit_test(test_simulate__the_step_is_a_tenth_of_the_smallest_gap),
+        cmocka_unit_test(test_simulate__the_step_follows_the_drift_between_rare_outputs),
         cmocka_unit_test(test_simulate__starts_may_lie_on_their_bounds),
         cmocka_unit_test(test_simulate__each_argument_is_checked),
         cmocka_unit_test(test_simulate__survives_every_failed_allocation),

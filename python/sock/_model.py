@@ -399,8 +399,8 @@ class Model:
         """Euler-Maruyama paths from x0 at the times t (the first is the time of the start; dates for a model of dates).
 
         One start: an array of shape (n_paths, len(t), d). Several, x0 of shape (starts, d): shape (starts, n_paths,
-        len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap); ``seed`` defaults to the
-        model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box (default: the model's own,
+        len(t), d). ``step`` is the largest inner step (default: a tenth of the smallest gap, and of the time in which
+        the drift changes); ``seed`` defaults to the model's parameter; ``bounds``, ``lower``, ``upper`` keep the paths in a box (default: the model's own,
         :attr:`bounds_`); ``device="cuda"`` or ``"auto"`` makes them on a GPU. A path that leaves the finite
         numbers is NaN from there on, with a warning. The same for any number of threads, paths and starts. With
         ``uncertain`` path k of every start is one of the k-th :meth:`draw` of the model. ``observed`` adds the model's

@@ -4,6 +4,7 @@
 
 #include "base/options.h"
 #include "euler.h"
+#include "innerstep.h"
 #include "la/la.h"
 #include "model/draw.h"
 #include "model/modelinputs.h"
@@ -129,19 +130,12 @@ static sock_status check_inputs(sock_context *ctx, const sock_model *model, cons
     return SOCK_OK;
 }
 
-/* Automatic: a tenth of the smallest gap, so that the step's error is below that of the data's own grid. */
-static double choose_step(const sock_simulation *spec)
-{
-    double gap = INFINITY;
-    for (size_t i = 1; i < spec->times; i++) gap = fmin(gap, spec->t[i] - spec->t[i - 1]);
-    return spec->step > 0 ? spec->step : gap / 10;
-}
-
 /* Times a million years apart with a step of a second would be simulated for ever: that is a slip, and said. */
 static sock_status check_steps(sock_context *ctx, const sock_simulation *spec)
 {
-    const double step = choose_step(spec), most = 1e9;
-    double steps = 0;
+    double step = spec->step, steps = 0;
+    const double most = 1e9;
+    if (!(step > 0)) step = sk_smallest_gap(spec) / 10;
     for (size_t i = 1; i < spec->times; i++) steps += (spec->t[i] - spec->t[i - 1]) / step;
     if (steps <= most) return SOCK_OK;
     return sk_fail(ctx, SOCK_EUSAGE,
@@ -290,9 +284,10 @@ static sock_status simulate(sock_context *ctx, const sock_model *model, const sk
     double *bound = sk_doubles(ctx, model->d, 2);
     if (!bound) return SOCK_ENOMEM;
     const sock_simulation settled = sk_settle_bounds(model, spec, bound);
-    sk_euler job = {model, sampler, &settled, choose_step(spec), out, lost_at, 0, sampler != NULL};
+    sk_euler job = {model, sampler, &settled, 0, out, lost_at, 0, sampler != NULL};
     size_t total, lost = 0;
     sock_status status = sk_product(ctx, spec->starts, spec->paths, &total);
+    if (status >= 0) status = sk_choose_inner_step(ctx, model, &settled, &job.step);
     if (status >= 0)
         status = sampler           ? run_here(ctx, model, &job, &lost)
                  : spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost)

@@ -1,0 +1,123 @@
+/* innerstep.c - how long an inner step may be.
+ *
+ * A tenth of the smallest gap between output times, and a tenth of the time in which f changes by itself: where outputs
+ * lie further apart than that, Euler's steps of a tenth of a gap would grow without bound.
+ *
+ *   1. A pilot path from each of the first starts: at every point the Jacobian J of f by differences; the rate there is
+ *      the largest sqrt(|J_kl J_lk|), which units do not change; a step of a tenth of 1 / rate, with its noise.
+ *   2. The largest rate over the points of the paths gives the step.
+ *
+ * Where a model lets a path run off, rates grow with it: a path of a million inner steps is enough for any. */
+#include "innerstep.h"
+
+#include "la/la.h"
+#include "model/model.h"
+#include "model/modelinputs.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PILOTS = 4, PILOT_STEPS = 32, PILOT_DIM = 64 };
+static const double PART = 0.1, NUDGE = 1e-5, MOST_STEPS = 1e6;
+
+typedef struct pilot {
+    const sock_model *model;
+    const sock_simulation *spec;
+    size_t d, in, start, step, near;
+    double *point, *f, *a, *space; /* (d + 1) x in, (d + 1) x d, d x d */
+} pilot;
+
+static void release(pilot *p)
+{
+    sk_free(p->point);
+    sk_free(p->f);
+    sk_free(p->a);
+    sk_free(p->space);
+}
+
+static sock_status prepare(sock_context *ctx, const sock_model *model, const sock_simulation *spec, pilot *p)
+{
+    const size_t d = model->d, in = sk_model_in(model);
+    *p = (pilot){.model = model, .spec = spec, .d = d, .in = in};
+    p->point = sk_doubles(ctx, d + 1, in);
+    p->f = sk_doubles(ctx, d + 1, d);
+    p->a = sk_doubles(ctx, d + 1, d * d);
+    p->space = sk_doubles(ctx, sk_model_space(model, d + 1), 1);
+    return p->point && p->f && p->a && p->space ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* The rate at the path's point x, the first row of `point`; f and a there. 0 where something is not finite. */
+static double rate_at(sock_context *ctx, pilot *p, double time)
+{
+    const size_t d = p->d, in = p->in, m = in - d;
+    double most = 0;
+    const sk_input_table table = {p->spec->input_times, p->spec->input_t,
+                                  p->spec->u ? p->spec->u + p->start * p->spec->input_times * m : NULL};
+    if (m) sk_inputs_at_time(p->model, &table, time, &p->near, p->point + d);
+    for (size_t k = 0; k < d; k++) {
+        memcpy(p->point + (k + 1) * in, p->point, in * sizeof *p->point);
+        p->point[(k + 1) * in + k] += NUDGE * fmax(fabs(p->point[k]), NUDGE);
+    }
+    sk_model_fields(ctx, p->model, d + 1, p->point, p->f, p->model->has_diffusion ? p->a : NULL, p->space);
+    if (!sk_all_finite((d + 1) * d, p->f)) return 0;
+    for (size_t k = 0; k < d; k++)
+        for (size_t l = 0; l <= k; l++) {
+            const double wide[] = {p->point[(k + 1) * in + k] - p->point[k], p->point[(l + 1) * in + l] - p->point[l]};
+            const double kl = (p->f[(l + 1) * d + k] - p->f[k]) / wide[1];
+            const double lk = (p->f[(k + 1) * d + l] - p->f[l]) / wide[0];
+            most = fmax(most, sqrt(fabs(kl * lk)));
+        }
+    return isfinite(most) ? most : 0;
+}
+
+static void move(pilot *p, double h)
+{
+    double z[PILOT_DIM];
+    sk_normals((sk_key){p->spec->seed, SK_PURPOSE_SIMULATE}, p->start, 0, p->step++ * p->d, p->d, z);
+    for (size_t k = 0; k < p->d; k++) {
+        const double own = p->model->has_diffusion ? fmax(p->a[k * p->d + k], 0) : 0;
+        p->point[k] += h * p->f[k] + sqrt(h * own) * z[k];
+    }
+    if (p->spec->bounds != SOCK_BOUNDS_NONE)
+        sk_keep_within(p->d, p->spec->bounds, p->spec->lower, p->spec->upper, p->point);
+}
+
+/* The largest rate on the pilot path of one start. */
+static double rate_of(sock_context *ctx, pilot *p, size_t start, double step)
+{
+    const double *t = p->spec->t, end = t[p->spec->times - 1];
+    double time = t[0], most = 0;
+    p->start = start;
+    p->step = p->near = 0;
+    memcpy(p->point, p->spec->x0 + start * p->d, p->d * sizeof *p->point);
+    for (size_t i = 0; i < PILOT_STEPS && time < end; i++) {
+        const double rate = rate_at(ctx, p, time), h = rate > 0 ? fmin(step, PART / rate) : step;
+        most = fmax(most, rate);
+        move(p, h);
+        if (!sk_all_finite(p->d, p->point)) break;
+        time += h;
+    }
+    return most;
+}
+
+double sk_smallest_gap(const sock_simulation *spec)
+{
+    double gap = INFINITY;
+    for (size_t i = 1; i < spec->times; i++) gap = fmin(gap, spec->t[i] - spec->t[i - 1]);
+    return gap;
+}
+
+sock_status sk_choose_inner_step(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *step)
+{
+    *step = spec->step > 0 ? spec->step : PART * sk_smallest_gap(spec);
+    if (spec->step > 0 || spec->times < 2 || model->d > PILOT_DIM) return SOCK_OK;
+    pilot p;
+    double most = 0;
+    const sock_status status = prepare(ctx, model, spec, &p);
+    for (size_t s = 0; status >= 0 && s < SK_MIN(spec->starts, (size_t)PILOTS); s++)
+        most = fmax(most, rate_of(ctx, &p, s, *step));
+    release(&p);
+    const double least = (spec->t[spec->times - 1] - spec->t[0]) / MOST_STEPS;
+    if (most > 0) *step = fmin(*step, fmax(PART / most, least));
+    return status;
+}
