@@ -43,12 +43,14 @@ static void test_checkrules__fits_of_second_order_are_checked_whole(void **state
     assert_false(sk_check_second_at_once(1, 20));
 }
 
-/* Ten whole paths in up to ten states, none beyond; a hundred of a whole check. */
+/* Ten whole paths in up to ten states, none beyond, and all where half of these leave; a hundred of a whole check. */
 static void test_checkrules__whole_paths(void **state)
 {
     (void)state;
     assert_true(sk_check_quick_exits(10, false) == 10 && sk_check_quick_exits(11, false) == 0);
     assert_true(sk_check_quick_exits(1, true) == 100 && sk_check_quick_exits(40, true) == 100);
+    assert_true(sk_check_asks_all_paths((double[]){0.51, 0}) && sk_check_asks_all_paths((double[]){0, 0.01}));
+    assert_false(sk_check_asks_all_paths((double[]){0.5, 0}));
     assert_true(sk_exit_times(1000) == 1000 && sk_exit_times(1001) == 1001 && sk_exit_times(1002) == 1001);
     assert_true(sk_exit_wider(4) == 2 && sk_exit_off(4) == 400);
 }

@@ -1,6 +1,7 @@
 /* test_datarules.c - every rule by which data are looked at before a fit, at both sides of its threshold; the numbers
  * are written out. */
 #include "data/datarules.h"
+#include "data/wild.h"
 
 #include "test.h"
 
@@ -78,6 +79,23 @@ static void test_datarules__index_of_a_tail_is_taken_heavier(void **state)
     assert_close(sk_wild_tail_index(400, size, 0), 3 * (1 - 1.5 / sqrt(50)), 1e-12, 1);
     assert_close(sk_wild_tail_index(400, size, 20), 3 * (1 - 1.5 / sqrt(50)), 1e-12, 1);
     assert_close(sk_wild_tail_index(400, size, 375), 3 * (1 - 1.5 / sqrt(24)), 1e-12, 1);
+}
+
+/* Fifty spacings of index 3 below it: one step alone is wild from a ratio on that such a tail has once in ten thousand
+ * data sets, 1e-4 = ratio^-index; two that are wild together from its root on. */
+static void test_datarules__a_gap_is_wider_than_chance_makes_one(void **state)
+{
+    static double size[400];
+    const double index = 3 * (1 - 1.5 / sqrt(50)), alone = pow(1e4, 1 / index);
+    (void)state;
+    for (int far = 1; far < 3; far++)
+        for (int wide = 0; wide < 2; wide++) {
+            const double ratio = pow(alone * (far > 1 ? pow(2, 1 / index) : 1), 1.0 / far) * (wide ? 1.01 : 0.99);
+            size[far] = 1000;
+            for (size_t j = (size_t)far + 1; j < 400; j++) size[j] = size[j - 1] * exp(-1 / (3.0 * (double)j));
+            for (int a = 0; a < far; a++) size[a] = size[far] * ratio;
+            assert_int_equal(sk_wild_gap(400, size, (size_t)far, NULL), wide ? far : 0);
+        }
 }
 
 /* ---- Wild steps: what a state does by itself ---- */
@@ -176,6 +194,7 @@ int main(void)
         cmocka_unit_test(test_datarules__far_steps_are_an_exception),
         cmocka_unit_test(test_datarules__spacings_of_a_tail),
         cmocka_unit_test(test_datarules__index_of_a_tail_is_taken_heavier),
+        cmocka_unit_test(test_datarules__a_gap_is_wider_than_chance_makes_one),
         cmocka_unit_test(test_datarules__places_within_a_quarter_of_a_step_are_one),
         cmocka_unit_test(test_datarules__places_that_are_lived_in),
         cmocka_unit_test(test_datarules__resets),

@@ -765,6 +765,7 @@ static void test_call__the_interval_of_a_potential_surrounds_it(void **state)
     json_t *all = json_loads(text, 0, NULL), *table = json_object_get(all, "table");
     double most = 0;
     size_t asked = 0;
+    assert_int_equal(json_array_size(json_object_get(table, "x")), 101); /* one of them in the middle of the range */
     for (size_t i = 0; i < SK_EXPLAIN_TABLE; i++) most = fmax(most, told_at(table, "density", i));
     for (size_t i = 0; i < SK_EXPLAIN_TABLE; i++) {
         const double value = told_at(table, "potential", i), low = told_at(table, "potential_low", i),

@@ -9,6 +9,27 @@
 
 #include <math.h>
 
+/* ---- Folds ---- */
+
+/* Three that differ, or steps that cannot be cut; else two pieces for each fold, with a step between that is left out
+ * where pieces have four steps. */
+static void test_rulesteps__trajectories_are_held_out_whole(void **state)
+{
+    (void)state;
+    assert_true(sk_folds_are_trajectories(3, 900) && !sk_folds_are_trajectories(2, 900) &&
+                !sk_folds_are_trajectories(2, 2));
+    assert_true(sk_folds_are_trajectories(2, 1) && sk_pieces_of(6) == 12);
+    assert_true(sk_fold_has_gaps(48, 12) && !sk_fold_has_gaps(47, 12));
+}
+
+/* Scores of 45 000 clusters are kept, each with its own as long as they are not more. */
+static void test_rulesteps__many_clusters_are_judged_together(void **state)
+{
+    (void)state;
+    assert_true(sk_clusters_are_few(45000) && !sk_clusters_are_few(45001));
+    assert_true(sk_clusters_each(7) == 6428 && sk_clusters_each(99999) == 1);
+}
+
 /* ---- Bounds ---- */
 
 /* a at a bound is a tenth of the usual, or a fiftieth where nothing makes it vanish. */
@@ -133,6 +154,8 @@ static void test_rulesteps__first_points_say_how_fast_a_path_was(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rulesteps__trajectories_are_held_out_whole),
+        cmocka_unit_test(test_rulesteps__many_clusters_are_judged_together),
         cmocka_unit_test(test_rulesteps__noise_vanishes_at_a_bound),
         cmocka_unit_test(test_rulesteps__some_steps_say_so_beyond_doubt),
         cmocka_unit_test(test_rulesteps__a_clear_gain_is_not_asked_about_again),

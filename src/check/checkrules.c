@@ -30,6 +30,8 @@ double sk_check_cost(size_t inner, size_t run_inner, bool heun, bool second)
 
 size_t sk_check_longest_piece(size_t all, size_t most) { return all <= most ? all : SK_MAX(most / SK_CHECK_PIECES, 1); }
 
+bool sk_check_asks_all_paths(const double share[2]) { return share[0] > SK_CHECK_QUICK_EXIT || share[1] > 0; }
+
 /* ---- What says something ---- */
 
 bool sk_check_is_tested(double scored, size_t n)

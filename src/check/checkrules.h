@@ -20,6 +20,9 @@ double sk_check_cost(size_t inner, size_t run_inner, bool heun, bool second);
 /* Steps of one piece, of `all` steps of which at most `most` are taken. */
 size_t sk_check_longest_piece(size_t all, size_t most);
 
+/* Whether all whole paths are made, by the shares of a few that leave the range and that run off. */
+bool sk_check_asks_all_paths(const double share[2]);
+
 /* ---- What says something ---- */
 
 /* Whether a state that has so many scores in n steps is tested; so many runs; trajectories and pieces of them, which

@@ -3,6 +3,7 @@
  * program has. */
 #include "check/check.h"
 
+#include "check/checkrules.h"
 #include "data/dates.h"
 #include "tune/policy.h"
 
@@ -496,8 +497,7 @@ static sock_status look_at_paths(sock_context *ctx, const sock_model *model, con
     if (!spec->exits) return SOCK_OK;
     SK_TRY(sk_check_exits(ctx, model, data, spec, spec->exits, share));
     if (spec->exits >= SK_CHECK_EXIT_PATHS) return SOCK_OK;
-    if (share[0] > SK_CHECK_QUICK_EXIT || share[1] > 0)
-        return sk_check_exits(ctx, model, data, spec, SK_CHECK_EXIT_PATHS, share);
+    if (sk_check_asks_all_paths(share)) return sk_check_exits(ctx, model, data, spec, SK_CHECK_EXIT_PATHS, share);
     share[0] = share[1] = (double)NAN;
     return SOCK_OK;
 }

@@ -198,7 +198,7 @@ static sock_status split_pieces(const splitting *s, size_t pieces, size_t folds,
         for (size_t k = 0; k < steps_of(data, s->order[u]); k++, i++) {
             assert(all > 0); /* every copy has an original */
             const size_t place = first[original[s->order[u]]] + k, piece = place * pieces / all;
-            const bool gap = k > 0 && all >= SK_GAP_STEPS * pieces && piece != (place - 1) * pieces / all;
+            const bool gap = k > 0 && sk_fold_has_gaps(all, pieces) && piece != (place - 1) * pieces / all;
             out->fold[i] = gap ? NO_FOLD : piece % folds;
             out->cluster[i] = piece;
         }
@@ -227,8 +227,8 @@ static void split_validation(const splitting *s, sk_split *out)
 static sock_status join_clusters(splitting *s)
 {
     sk_split *split = &s->split;
-    const size_t each = SK_MAX(1, SK_MOST_CLUSTERS / (split->folds + 1));
-    if (split->clusters <= SK_MOST_CLUSTERS) return SOCK_OK;
+    const size_t each = sk_clusters_each(split->folds + 1);
+    if (sk_clusters_are_few(split->clusters)) return SOCK_OK;
     size_t *place = sk_alloc(s->ctx, split->clusters, sizeof *place);
     if (!place) return SOCK_ENOMEM;
     for (size_t u = 0; u < split->clusters; u++) place[s->order[u]] = u;
@@ -282,10 +282,10 @@ static sock_status split_data(splitting *s, const size_t *original, sk_split *ou
     if (typical * different < 2)
         return sk_fail(s->ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model; give --no-tune",
                        data->source);
-    if (different >= SK_FEW_TRAJECTORIES || typical < 2)
+    if (sk_folds_are_trajectories(different, typical))
         return split_trajectories(s, SK_MIN(wanted, different), original, out);
     s->in_pieces = true;
-    return split_pieces(s, SK_MIN(SK_PIECES * folds, typical * different), folds, original, out);
+    return split_pieces(s, SK_MIN(sk_pieces_of(folds), typical * different), folds, original, out);
 }
 
 /* In which order parts take the clusters: trajectories by lot, pieces by multiples of the golden ratio, which spread

@@ -20,8 +20,8 @@
 #define SK_ROW_BYTES 64     /* a step takes at most so many for itself, */
 #define SK_STATE_BYTES 48   /* and so many for each state: by these rows that do not fit are refused */
 #define SK_KEPT_NUMBERS 8e6 /* features of rows are kept up to so many numbers, 64 MB */
-#define SK_KEPT_BYTES 6.4e7 /* views of rows are kept up to this, */
-#define SK_KEPT_BYTES_MANY 2e8 /* and this in more than ten dimensions */
+#define SK_KEPT_BYTES 6.4e7 /* views of rows are kept up to this (speed only: they are made anew else), */
+#define SK_KEPT_BYTES_MANY 2e8 /* and this in more than ten dimensions; speed only */
 #define SK_JITTER_MANY 1e-2    /* of the median square increment: a may be singular in several dimensions */
 #define SK_JITTER_ONE 1e-4     /* ... next to nothing in one */
 #define SK_GRAIN_REPEATS 3     /* the smallest change recurs in so many steps where data are counted or rounded, */
@@ -488,22 +488,24 @@
 /* ---- Tables of fields of one coordinate ---- */
 
 #define SK_TABLE_NEAR 1e-6 /* share of a field by which its table is off at most, or is not used */
-#define SK_TABLE_WORTH 3e4 /* evaluations from which on one is made: it takes 6000 itself */
+#define SK_TABLE_WORTH 3e4 /* evaluations from which on one is made: it takes 6000 itself; speed only */
 
 /* ---- Devices: work from which on one that was not named is asked (proposals until a bench on a card says) ---- */
 
-#define SK_DEVICE_SUMS 1e11     /* rows times products of features squared */
-#define SK_DEVICE_LEVELS 300    /* order of Q */
-#define SK_DEVICE_EXACT 5000    /* rows of the exact drift */
-#define SK_DEVICE_SIMULATE 1e10 /* steps times features times columns */
-#define SK_DEVICE_WIDE 20000    /* products of features up to which sums are made where a device has them: 3.2 GB */
+#define SK_DEVICE_SUMS 1e11     /* rows times products of features squared; speed only */
+#define SK_DEVICE_LEVELS 300    /* order of Q; speed only */
+#define SK_DEVICE_EXACT 5000    /* rows of the exact drift; speed only */
+#define SK_DEVICE_SIMULATE 1e10 /* steps times features times columns; speed only */
+#define SK_DEVICE_WIDE                                                                                                 \
+    20000 /* products of features up to which sums are made where a device has them: 3.2 GB; speed only */
 
 /* ---- Plain fits and equations ---- */
 
 #define SK_PLAIN_LAMBDA 1e-3 /* of the natural unit: penalty of a plain fit where none is named */
 #define SK_PLAIN_ORDER 1000  /* order of its Q, by pivots of all nodes; */
-#define SK_PLAIN_SUMS 2500   /* products of features up to which it is solved from sums: their matrix is then 50 MB */
-#define SK_PLAIN_RANK 20     /* pivots at least, */
+#define SK_PLAIN_SUMS                                                                                                  \
+    2500 /* products of features up to which it is solved from sums (speed only): their matrix is then 50 MB */
+#define SK_PLAIN_RANK 20            /* pivots at least, */
 #define SK_PLAIN_RANK_DIAGONAL 100  /* and of a diagonal a */
 #define SK_EQUATION_TERMS 12        /* more are no equation to read */
 #define SK_EQUATION_FEATURES 400    /* of a drift that is looked at for one */

@@ -433,6 +433,18 @@ double sk_own_zero(double mean, double deviation)
     return fabs(mean) < SK_ZERO_ITSELF * deviation ? 0 : sk_roundest(mean, SK_ZERO_REACH * deviation);
 }
 
+/* ---- Folds ---- */
+
+bool sk_folds_are_trajectories(size_t different, size_t steps) { return different >= SK_FEW_TRAJECTORIES || steps < 2; }
+
+size_t sk_pieces_of(size_t folds) { return SK_PIECES * folds; }
+
+bool sk_fold_has_gaps(size_t steps, size_t pieces) { return steps >= SK_GAP_STEPS * pieces; }
+
+bool sk_clusters_are_few(size_t clusters) { return clusters <= SK_MOST_CLUSTERS; }
+
+size_t sk_clusters_each(size_t parts) { return SK_MAX(1, SK_MOST_CLUSTERS / parts); }
+
 /* ---- Candidates ---- */
 
 bool sk_drift_is_screened(size_t degree, double features)

@@ -325,6 +325,19 @@ bool sk_bound_has_close(size_t close);
 /* Whether a kernel that knows bounds, of p features, is tried. rich: of degree 2 and more, or learned. */
 bool sk_bounded_is_tried(size_t d, double p, bool rich);
 
+/* ---- Folds ---- */
+
+/* Whether so many different trajectories of so many steps are held out whole; else pieces of them, so many. */
+bool sk_folds_are_trajectories(size_t different, size_t steps);
+size_t sk_pieces_of(size_t folds);
+
+/* Whether the step between two of so many pieces is left out, of so many steps in all. */
+bool sk_fold_has_gaps(size_t steps, size_t pieces);
+
+/* Whether each of so many clusters has scores of its own; else each of `parts` parts has so many. */
+bool sk_clusters_are_few(size_t clusters);
+size_t sk_clusters_each(size_t parts);
+
 /* ---- Candidates ---- */
 
 /* Whether a diffusion with p features takes seconds at most: it decomposes a matrix of order q = p (p + 1) / 2 for each

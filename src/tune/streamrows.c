@@ -161,9 +161,9 @@ static bool is_copy(const lot *list, size_t i) { return i > 0 && list[i].hash ==
 /* Ranges of the trajectories by lot with nearly equal numbers of steps; copies stand or fall with the first of them. */
 static void deal_trajectories(sk_stream *s, const lot *list, size_t count, size_t different)
 {
-    const size_t each = SK_MAX(1, SK_MOST_CLUSTERS / s->folds);
+    const size_t each = sk_clusters_each(s->folds);
     size_t before = 0, rank = 0, fold = 0;
-    s->clusters = different <= SK_MOST_CLUSTERS ? different : each * s->folds;
+    s->clusters = sk_clusters_are_few(different) ? different : each * s->folds;
     for (size_t i = 0; i < count; i++) {
         known *k = &s->of[list[i].who];
         if (is_copy(list, i)) {
@@ -176,7 +176,7 @@ static void deal_trajectories(sk_stream *s, const lot *list, size_t count, size_
         const size_t by_steps = (size_t)((double)before / (double)s->steps * (double)s->folds);
         fold = SK_MIN(SK_MAX(SK_MAX(fold, least), SK_MIN(by_steps, fold + (rank > 0))), s->folds - 1);
         k->fold = (unsigned)fold;
-        k->cluster = (unsigned)(different <= SK_MOST_CLUSTERS ? rank : fold * each + rank % each);
+        k->cluster = (unsigned)(sk_clusters_are_few(different) ? rank : fold * each + rank % each);
         before += k->steps;
         rank++;
     }
@@ -191,7 +191,7 @@ static void cut_pieces(sk_stream *s, const lot *list, size_t count)
         k->before = is_copy(list, i) ? s->of[list[i - 1].who].before : s->total;
         if (!is_copy(list, i)) s->total += k->steps;
     }
-    s->pieces = SK_MIN(SK_PIECES * s->folds, s->total);
+    s->pieces = SK_MIN(sk_pieces_of(s->folds), s->total);
     s->clusters = s->pieces;
 }
 
@@ -235,7 +235,7 @@ static sock_status deal(sock_context *ctx, sk_stream *s, size_t folds)
     if (typical * different < 2)
         status =
             sk_fail(ctx, SOCK_EINPUT, "%s: one interval is not enough to choose a model", sk_source_name(s->source));
-    if (status >= 0 && (different >= SK_FEW_TRAJECTORIES || typical < 2)) {
+    if (status >= 0 && sk_folds_are_trajectories(different, typical)) {
         s->folds = SK_MIN(wished, different);
         deal_trajectories(s, list, count, different);
     } else if (status >= 0) {
@@ -267,7 +267,7 @@ static step step_of(const sk_stream *s, size_t trajectory, size_t k)
     if (!s->pieces) return (step){of->fold, of->cluster, 0, of->steps, false};
     const size_t place = SK_MIN(of->before + k, s->total - 1), piece = place * s->pieces / s->total;
     const size_t first = piece_begins(s, piece), end = piece_begins(s, piece + 1);
-    const bool gap = k > 0 && place == first && s->total >= SK_GAP_STEPS * s->pieces;
+    const bool gap = k > 0 && place == first && sk_fold_has_gaps(s->total, s->pieces);
     return (step){piece % s->folds, piece, SK_MAX(first, of->before) - of->before,
                   SK_MIN(end, of->before + of->steps) - of->before, gap};
 }
