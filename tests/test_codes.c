@@ -65,6 +65,20 @@ static void test_codes__value_and_number_of_each(void **state)
 
 /* Twice is chance; without a gap it is a bound; at the start of trajectories it is their start; a few values are all
  * that a state has; and a cluster of different values is a place. */
+/* Nine numbers, each three times and beyond a gap wider than all that is below: the eight farthest out are named. */
+static void test_codes__the_farthest_are_named(void **state)
+{
+    (void)state;
+    double x[2 * POINTS];
+    fill(x);
+    for (size_t k = 0; k < 9; k++)
+        for (size_t i = 0; i < 3; i++) x[2 * (5 + 20 * k + i) + 1] = 1e3 * pow(3, (double)k);
+    sk_code_list list = codes_of(x);
+    assert_int_equal(list.count, 8);
+    for (size_t i = 0; i < 8; i++) assert_true(list.code[i].value == 1e3 * pow(3, 8 - (double)i));
+    sk_free(list.code);
+}
+
 static void test_codes__what_is_none(void **state)
 {
     (void)state;
@@ -175,11 +189,9 @@ static void test_codes__survives_failed_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes__value_and_number_of_each),
-        cmocka_unit_test(test_codes__of_inputs),
-        cmocka_unit_test(test_codes__what_is_none),
-        cmocka_unit_test(test_codes__missing_takes_them_out),
-        cmocka_unit_test(test_codes__missing_wants_numbers),
+        cmocka_unit_test(test_codes__value_and_number_of_each),    cmocka_unit_test(test_codes__of_inputs),
+        cmocka_unit_test(test_codes__the_farthest_are_named),      cmocka_unit_test(test_codes__what_is_none),
+        cmocka_unit_test(test_codes__missing_takes_them_out),      cmocka_unit_test(test_codes__missing_wants_numbers),
         cmocka_unit_test(test_codes__survives_failed_allocations),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -2,7 +2,8 @@
  */
 #include "inertia/inertiarules.h"
 
-#include "test.h"
+#include "onecontext.h"
+#include "score/inertia.h"
 
 #include <math.h>
 
@@ -57,6 +58,22 @@ static void test_inertiarules__an_outlier_says_nothing(void **state)
     assert_false(sk_inertia_row_counts(101, 1) || sk_inertia_row_counts((double)NAN, 1));
 }
 
+/* A model is evaluated up to a width of the data beyond them, of positions and of speeds; differences of its force are
+ * taken over a thousandth of a standard deviation. */
+static void test_inertiarules__the_box_is_three_widths(void **state)
+{
+    static const size_t first[] = {0, 3};
+    static const double y[] = {0, 1, 3}, next[] = {1, 3, 7}, h[] = {1, 1, 1};
+    const sk_series series = {.d = 1, .steps = 3, .runs = 1, .first = first, .y = y, .next = next, .h = h};
+    sk_frame frame;
+    (void)state;
+    assert_int_equal(sk_inertia_frame_new(ctx, &series, &frame), SOCK_OK);
+    assert_true(frame.low[0] == -5 && frame.high[0] == 13 && frame.low[1] == -2 && frame.high[1] == 7);
+    assert_close(frame.reach[0], 1e-3 * sqrt(168.0 / 27), 1e-12, 1);
+    assert_close(frame.reach[1], 1e-3 * sqrt(14.0 / 9), 1e-12, 1);
+    sk_frame_clear(&frame);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -66,6 +83,7 @@ int main(void)
         cmocka_unit_test(test_inertiarules__a_is_never_nothing_at_the_start),
         cmocka_unit_test(test_inertiarules__rows_with_next_to_no_noise_do_not_outweigh_the_others),
         cmocka_unit_test(test_inertiarules__an_outlier_says_nothing),
+        cmocka_unit_test(test_inertiarules__the_box_is_three_widths),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, setup, teardown);
 }

@@ -181,6 +181,34 @@ static void test_record__codes_of_groups_are_told(void **state)
     }
 }
 
+/* Up to twelve different numbers of fourteen trajectories may be groups, thirteen are a count. */
+static void test_record__many_numbers_are_no_groups(void **state)
+{
+    (void)state;
+    for (size_t levels = 12; levels < 14; levels++) {
+        size_t length[14];
+        double t[28], x[56];
+        for (size_t i = 0; i < 28; i++) {
+            length[i / 2] = 2;
+            t[i] = (double)(i % 2);
+            x[2 * i] = (double)(i * i % 7);
+            x[2 * i + 1] = (double)(i / 2 % levels);
+        }
+        const char *names[] = {"x", "arm"};
+        sock_options *opts = sock_options_new(ctx);
+        sock_data *data = NULL;
+        sk_record r;
+        assert_int_equal(sock_options_set(ctx, opts, "input", "arm"), SOCK_OK);
+        assert_int_equal(sock_data_from_arrays(ctx, 2, 14, length, t, x, names, NULL, opts, &data), SOCK_OK);
+        sk_record_init(&r);
+        assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){0}, false, &(sk_courses){0}), SOCK_OK);
+        assert_int_equal(sk_record_warns(&r, SK_WARN_LEVELS), levels == 12);
+        sk_record_clear(&r);
+        sock_data_free(data);
+        sock_options_free(opts);
+    }
+}
+
 static void test_record__wild_steps_are_named(void **state)
 {
     (void)state;
@@ -212,6 +240,7 @@ int main(void)
         cmocka_unit_test(test_record__why_there_are_no_bands),
         cmocka_unit_test(test_record__keys_are_listed),
         cmocka_unit_test(test_record__codes_of_groups_are_told),
+        cmocka_unit_test(test_record__many_numbers_are_no_groups),
         cmocka_unit_test(test_record__wild_steps_are_named),
     };
     return cmocka_run_group_tests(tests, setup, teardown);
