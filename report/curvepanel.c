@@ -217,7 +217,9 @@ void curve_keys(sheet *s, const curve_key *has)
 {
     sheet_key(s, LEGEND_LINE, "model", "model");
     if (has->band) sheet_key(s, LEGEND_BOX, "fan90", "its band, 90 %");
-    if (has->dots) sheet_key(s, LEGEND_MOMENT, "moment", "data, binned, 90 %");
+    if (has->dots)
+        sheet_key(s, LEGEND_MOMENT, "moment",
+                  has->moved ? "data, binned, moved to these inputs, 90 %" : "data, binned, 90 %");
     if (has->guess) sheet_key(s, LEGEND_LINE, "faint", "a guess: few data");
     if (has->truth) sheet_key(s, LEGEND_LINE, "truth", "truth");
     sheet_key(s, LEGEND_BOX, "bar", "where the data are");

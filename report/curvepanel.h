@@ -27,7 +27,7 @@ int curve_panel(sheet *s, const curve_set *c, const char *title, const char *x_n
 /* Lines of the legend: model and its band, truth where some of it is in a frame, dots, bars; pieces that are guesses.
  */
 typedef struct curve_key {
-    int band, truth, dots, guess;
+    int band, truth, dots, guess, moved; /* moved: the dots, to the medians of the inputs */
 } curve_key;
 void curve_keys(sheet *s, const curve_key *has);
 

@@ -115,6 +115,7 @@ static char *draw(const fig_input *in, const curves *c, size_t *size)
                                .truth = (c->which & FIG_F && curve_shows_truth(&f)) ||
                                         (c->which & FIG_A && curve_shows_truth(&a)),
                                .dots = c->f_dots.count > 0,
+                               .moved = sock_model_inputs(in->model) > 0,
                                .guess = curve_guesses(c->which & FIG_F ? &f : &a)});
     if (c->which & FIG_F) good = draw_field(s, in, c, FIG_F);
     if (good && c->which & FIG_A) good = draw_field(s, in, c, FIG_A);

@@ -156,7 +156,8 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
-    curve_key has = {.band = slices->ends.has_f, .dots = slices->f_dots.count > 0};
+    curve_key has = {
+        .band = slices->ends.has_f, .dots = slices->f_dots.count > 0, .moved = sock_model_inputs(in->model) > 0};
     for (size_t i = 0; i < 2 * states; i++) {
         const curve_set set = set_of(in, &slices[i / 2], (int)(i % 2));
         has.truth = has.truth || ((has_a || !(i % 2)) && curve_shows_truth(&set));

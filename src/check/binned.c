@@ -27,6 +27,7 @@ typedef struct laws {
     sk_series series;
     size_t *from;                  /* steps: points they begin at */
     double *m, *mean, *var, *kept; /* steps x d */
+    double *u;                     /* steps x inputs where they begin; NULL: there are none */
 } laws;
 
 void sk_binned_clear(sk_binned_all *all)
@@ -47,6 +48,7 @@ static void laws_clear(laws *l)
     sk_series_clear(&l->series);
     sk_free(l->from);
     sk_free(l->m);
+    sk_free(l->u);
     *l = (laws){0};
 }
 
@@ -213,6 +215,18 @@ static sock_status find_laws(sock_context *ctx, const sock_model *model, const s
     return follow ? by_moments(ctx, model, data, l) : by_euler(ctx, model, data, l);
 }
 
+static sock_status find_inputs(sock_context *ctx, const sock_model *model, const sock_data *data, laws *l)
+{
+    const size_t m = model->structure->inputs;
+    size_t *place = NULL;
+    if (!m) return SOCK_OK;
+    SK_TRY(sk_inputs_find(ctx, model, data, &place));
+    l->u = sk_doubles(ctx, l->series.steps, m);
+    for (size_t i = 0; l->u && i < l->series.steps; i++) sk_inputs_at(model, place, data, l->from[i], 0, l->u + i * m);
+    sk_free(place);
+    return l->u ? SOCK_OK : SOCK_ENOMEM;
+}
+
 /* ---- Step 3 ---- */
 
 static bool is_good(const laws *l, size_t at)
@@ -297,6 +311,25 @@ static void centre_of(const laws *l, const sock_model *model, const size_t *plac
         for (size_t k = 0; place[i] == which && k < d; k++) z[k] += l->m[i * d + k] / (double)n;
 }
 
+/* Whether no step of the bin had an input as low, or as high, as its median over the data, where the fields are shown:
+ * the model would move what misses to a place where no data are. */
+static bool is_elsewhere(const laws *l, const sock_model *model, const size_t *place, size_t which)
+{
+    const size_t m = model->structure->inputs;
+    for (size_t k = 0; k < m; k++) {
+        const double usual = model->structure->input[k].usual;
+        bool above = false, below = false;
+        for (size_t i = 0; i < l->series.steps; i++) {
+            if (place[i] != which) continue;
+            above = above || l->u[i * m + k] >= usual, below = below || l->u[i * m + k] <= usual;
+        }
+        if (!above || !below) return true;
+    }
+    return false;
+}
+
+static void put_away(sk_bin *b) { b->f = b->f_se = b->a = b->a_se = (double)NAN; }
+
 /* Slopes of f_k in x_k at the centres of the bins (bins x in). */
 static sock_status find_slopes(sock_context *ctx, const sock_model *model, size_t k, size_t bins, double step,
                                const double *centre, double *slope)
@@ -350,7 +383,10 @@ static sock_status bin_state(sock_context *ctx, const sock_model *model, const l
         centre_of(l, model, place, b, out->bin[b].n, centre + b * in);
     }
     if (status >= 0 && bins) status = find_slopes(ctx, model, k, bins, STEP * (high - low), centre, slope);
-    for (size_t b = 0; status >= 0 && b < bins; b++) finish_fields(l, k, place, b, slope[b], &out->bin[b]);
+    for (size_t b = 0; status >= 0 && b < bins; b++) {
+        finish_fields(l, k, place, b, slope[b], &out->bin[b]);
+        if (is_elsewhere(l, model, place, b)) put_away(&out->bin[b]);
+    }
     for (size_t i = 0; status >= 0 && i < l->series.steps; i++) out->h += l->series.h[i] / (double)l->series.steps;
     for (size_t b = 0; status >= 0 && b < bins; b++) out->turn += fabs(slope[b]) * out->h / (double)bins;
     if (status >= 0) out->bins = bins, out->steps = l->series.steps;
@@ -415,8 +451,10 @@ static sock_status fill_boxes(sock_context *ctx, const sock_model *model, const 
             if (!w) out->together[b] = correlate(l, out->pair, place, b, bin->n);
         }
         SK_TRY(find_slopes(ctx, model, out->pair[w], out->boxes, small_step(l, out->pair[w]), centre, slope));
-        for (size_t b = 0; b < out->boxes; b++)
+        for (size_t b = 0; b < out->boxes; b++) {
             finish_fields(l, out->pair[w], place, b, slope[b], &out->bin[2 * b + w]);
+            if (is_elsewhere(l, model, place, b)) put_away(&out->bin[2 * b + w]);
+        }
     }
     for (size_t b = 0; b < out->boxes; b++)
         memcpy(out->centre + b * model->d, centre + b * in, model->d * sizeof *centre);
@@ -471,6 +509,7 @@ sock_status sk_binned_make(sock_context *ctx, const sock_model *model, const soc
         double turn = 0;
         const bool enough = status >= 0 && sk_binned_has_steps(l.series.steps, lag > 0);
         if (enough) status = find_laws(ctx, model, data, &l);
+        if (enough && status >= 0) status = find_inputs(ctx, model, data, &l);
         for (size_t k = 0; enough && status >= 0 && k < states; k++) {
             out->of[out->count] = (sk_binned){.state = k, .every = every};
             status = bin_state(ctx, model, &l, k, &out->of[out->count]);

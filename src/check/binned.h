@@ -16,7 +16,10 @@
  *
  *     f + (mean of y' - m') / g        a + (mean of (y' - m')^2 - S) / g
  *
- * For short steps without noise that is the raw moment, but for the curvature within the bin. */
+ * For short steps without noise that is the raw moment, but for the curvature within the bin.
+ *
+ * Of a model with inputs the fields are shown at the medians of these. A bin in which an input never was as low, or as
+ * high, as its median has no shift: NaN. */
 #ifndef SK_BINNED_H
 #define SK_BINNED_H
 
