@@ -1,6 +1,6 @@
 /* bench_scale.c - fits of data that need not fit into memory: a stream against memory, its peak as the data grow, and
  * one process against several.   usage: bench_scale [STEPS...] [--processes 1,2,4]     (100 000 and 1 000 000 steps, of
- * which the last are what the goals are about; 1,2)
+ * which the last are what the goals are about; 1,2, and 4 where there are so many processors)
  *
  * Every fit is a process of its own, `sock` or `sock-mpi` beside this program, of which the system tells processor time
  * and peak. The goals for several processes are about what each of them worked, waiting included, which can be told on
@@ -163,15 +163,25 @@ static void measure_several(const scene *s, size_t steps, bool last, const char 
     }
 }
 
-/* processes: NULL where there is no MPI. */
-static void measure(const scene *s, size_t paths, bool last, const char *processes)
+static void print_fit(const char *how, double steps, spent one)
+{
+    printf("  %9.0f steps, %-9s %8.2f s cpu, %6.2f s a million steps; %6.0f MB, %7.1f bytes a step\n", steps, how,
+           one.cpu, 1e6 * one.cpu / steps, 1e-6 * one.peak, one.peak / steps);
+}
+
+/* processes: NULL where there is no MPI. peak: of the stream of the size before, 0: none; then of this one. */
+static void measure(const scene *s, size_t paths, bool last, const char *processes, double *peak)
 {
     write_data(s, paths);
     const spent stream = fit(s, true), memory = fit(s, false);
-    printf("  %9zu steps: stream %8.2f s cpu, %6.0f MB; in memory %8.2f s cpu, %6.0f MB\n", paths * (POINTS - 1),
-           stream.cpu, 1e-6 * stream.peak, memory.cpu, 1e-6 * memory.peak);
+    const double steps = (double)(paths * (POINTS - 1));
+    print_fit("stream", steps, stream);
+    print_fit("in memory", steps, memory);
     if (last) bench_goal("stream over memory, processor time", stream.cpu / memory.cpu, false, 1.3);
+    if (last && *peak > 0)
+        bench_goal("peak of a stream over that of the size before", stream.peak / *peak, false, 1.05);
     if (processes) measure_several(s, paths * (POINTS - 1), last, processes);
+    *peak = stream.peak;
     remove_data(s);
 }
 
@@ -191,7 +201,8 @@ int main(int count, char **arguments)
     static char few[] = "100000", many[] = "1000000", *usual[] = {few, many};
     char **steps = count > 1 ? arguments + 1 : usual;
     int sizes = count > 1 ? count - 1 : 2;
-    const char *processes = "1,2";
+    const char *processes = sysconf(_SC_NPROCESSORS_ONLN) >= 4 ? "1,2,4" : "1,2";
+    double peak = 0;
     if (sizes >= 2 && strcmp(steps[sizes - 2], "--processes") == 0) {
         processes = steps[sizes - 1];
         sizes -= 2;
@@ -201,7 +212,8 @@ int main(int count, char **arguments)
         printf("  without sock-mpi: one process alone\n");
         processes = NULL;
     }
-    for (int i = 0; i < sizes; i++) measure(&s, (size_t)fmax(1, atof(steps[i]) / POINTS), i + 1 == sizes, processes);
+    for (int i = 0; i < sizes; i++)
+        measure(&s, (size_t)fmax(1, atof(steps[i]) / POINTS), i + 1 == sizes, processes, &peak);
     rmdir(s.folder);
     return 0;
 }

@@ -168,7 +168,9 @@ SOCK_API sock_status sock_data_read_files(sock_context *ctx, size_t count, const
                                           const sock_options *opts, sock_data **out);
 
 /* Writes the files, one after the other, as a folder of arrays, whole or not at all; single: states with 32 bits. Only
- * one of the files is in memory at a time, but for files = joined. */
+ * one of the files is in memory at a time, but for files = joined, and of a CSV file of more than 16 MB only a slice:
+ * its trajectories must then come one after the other, each in time (SOCK_EINPUT), and its first slice decides which
+ * columns are states where none are named. One with named groups, or in wide form, is read whole. */
 SOCK_API sock_status sock_data_convert(sock_context *ctx, size_t count, const char *const *paths,
                                        const sock_options *opts, int single, const char *folder);
 
@@ -271,6 +273,11 @@ struct ArrowArrayStream {
  * stream is read to its end and released in any case. */
 SOCK_API sock_status sock_data_from_arrow_stream(sock_context *ctx, struct ArrowArrayStream *stream,
                                                  const sock_options *opts, sock_data **out);
+
+/* Writes its rows as a folder of arrays, as sock_data_convert does those of a CSV file: what is larger than memory goes
+ * through it in slices, where its trajectories come one after the other. */
+SOCK_API sock_status sock_data_convert_arrow_stream(sock_context *ctx, struct ArrowArrayStream *stream,
+                                                    const sock_options *opts, int single, const char *folder);
 
 /* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all. */
 SOCK_API sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char *path);

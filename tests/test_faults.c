@@ -186,17 +186,36 @@ static sock_status call_convert(world *w)
     return keep_data(status, data);
 }
 
-static sock_status call_arrow(world *w)
+static void make_table(arrow_table *table)
 {
     static const int32_t at[] = {0, 1, 2, 3, 4};
     static const double t[] = {0, 1, 0, 1}, x[] = {1, 2, 3, 5};
     static const int64_t rows[] = {4};
+    arrow_buffers(table, 0, arrow_column(table, "u", "traj"), 4, 0, 3, NULL, at, "aabb");
+    arrow_buffers(table, 0, arrow_column(table, "g", "t"), 4, 0, 2, NULL, t, NULL);
+    arrow_buffers(table, 0, arrow_column(table, "g", "x"), 4, 0, 2, NULL, x, NULL);
+    arrow_finish(table, 1, rows);
+}
+
+static sock_status call_arrow_convert(world *w)
+{
+    char folder[400];
+    arrow_table table = {0};
+    make_table(&table);
+    snprintf(folder, sizeof folder, "%s.traj", w->out);
+    struct ArrowArrayStream stream = arrow_stream(&table);
+    const sock_status status = sock_data_convert_arrow_stream(w->ctx, &stream, w->plain, 0, folder);
+    assert_int_equal(table.streams_released, 1);
+    assert_int_equal(table.tables_released, (int)table.next);
+    remove_folder(folder);
+    return status;
+}
+
+static sock_status call_arrow(world *w)
+{
     arrow_table table = {0};
     sock_data *data = NULL;
-    arrow_buffers(&table, 0, arrow_column(&table, "u", "traj"), 4, 0, 3, NULL, at, "aabb");
-    arrow_buffers(&table, 0, arrow_column(&table, "g", "t"), 4, 0, 2, NULL, t, NULL);
-    arrow_buffers(&table, 0, arrow_column(&table, "g", "x"), 4, 0, 2, NULL, x, NULL);
-    arrow_finish(&table, 1, rows);
+    make_table(&table);
     struct ArrowArrayStream stream = arrow_stream(&table);
     const sock_status status = sock_data_from_arrow_stream(w->ctx, &stream, w->plain, &data);
     assert_int_equal(table.streams_released, 1);
@@ -720,6 +739,7 @@ static const struct call {
     {"sock_data_read_files", call_read_files, false},
     {"sock_data_convert", call_convert, false},
     {"sock_data_from_arrow_stream", call_arrow, false},
+    {"sock_data_convert_arrow_stream", call_arrow_convert, false},
     {"sock_data_from_arrays", call_from_arrays, false},
     {"sock_data_from_named_arrays", call_from_named, false},
     {"sock_data_split", call_split, false},

@@ -258,6 +258,7 @@ PROTOTYPES = {
     "sock_score_files": (c_int, [_H, _H, c_size_t, POINTER(c_char_p), _H, _H, POINTER(Scores)]),
     "sock_plan_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, c_char_p]),
     "sock_data_from_arrow_stream": (c_int, [_H, _H, _H, _OUT]),
+    "sock_data_convert_arrow_stream": (c_int, [_H, _H, _H, c_int, c_char_p]),
     "sock_info_files": (c_int, [_H, c_size_t, POINTER(c_char_p), _H, _TEXT]),
     "sock_data_from_named_arrays": (
         c_int,

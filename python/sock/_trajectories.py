@@ -460,11 +460,13 @@ def _read_files(paths: Sequence[Any], options: Mapping[str, Any]) -> ctypes.c_vo
     return out
 
 
-def convert(paths: Union[str, os.PathLike[str], Sequence[Union[str, os.PathLike[str]]]], folder: Union[str, os.PathLike[str]], *,
-            single: bool = False, **options: Any) -> None:
+def convert(paths: Any, folder: Union[str, os.PathLike[str]], *, single: bool = False, **options: Any) -> None:
     """Writes data files, one after the other, as a folder of NumPy arrays that every reader of data takes: ``x.npy``,
     ``t.npy``, ``first.npy``, ``names.txt``, and ``group.npy`` where groups were named (docs/scale.md). Only one file is in
-    memory at a time. ``single`` writes the states with 32 bits. Options are those of :func:`read_csv`.
+    memory at a time, and of a long CSV file only a slice. ``single`` writes the states with 32 bits. Options are those of
+    :func:`read_csv`. In place of names of files, an object with ``__arrow_c_stream__`` (a table or a reader of polars,
+    pyarrow, duckdb) is written as it comes, so that Parquet may be larger than memory; its trajectories must then come one
+    after the other.
 
     >>> import sock, tempfile, os
     >>> place = tempfile.mkdtemp()
@@ -475,8 +477,12 @@ def convert(paths: Union[str, os.PathLike[str], Sequence[Union[str, os.PathLike[
     Trajectories(2 trajectories, 4 points, 2 steps, states: x)
     """
     _check_options(options)
-    given: Any = paths
-    several: List[Any] = list(given) if are_names(given) else [given]
+    if hasattr(paths, "__arrow_c_stream__"):
+        capsule, stream = _arrow_stream(paths)
+        with Context(options) as c:
+            c.check(c.run(lib.sock_data_convert_arrow_stream, stream, c.options, int(single), c_text("folder", folder)))
+        return
+    several: List[Any] = list(paths) if are_names(paths) else [paths]
     lost = next((p for p in several if not os.path.exists(p)), several[0])
     with Context(options) as c:
         status = c.run(lib.sock_data_convert, len(several), path_list(several), c.options, int(single), c_text("path", folder))
@@ -915,12 +921,17 @@ def _series_frame(series: Any) -> Any:
     return series.to_frame(series.name if isinstance(series.name, str) else "x")
 
 
-def _from_arrow(table: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
-    """A table of another package that exports an Arrow stream: the library reads and releases it (docs/data.md)."""
+def _arrow_stream(table: Any) -> Tuple[Any, ctypes.c_void_p]:
+    """The capsule of a table that exports an Arrow stream, which must live as long as the pointer that is in it."""
     capsule = table.__arrow_c_stream__()
     pointer = ctypes.pythonapi.PyCapsule_GetPointer
     pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    stream = ctypes.c_void_p(pointer(capsule, b"arrow_array_stream"))
+    return capsule, ctypes.c_void_p(pointer(capsule, b"arrow_array_stream"))
+
+
+def _from_arrow(table: Any, options: Mapping[str, Any]) -> ctypes.c_void_p:
+    """A table of another package that exports an Arrow stream: the library reads and releases it (docs/data.md)."""
+    capsule, stream = _arrow_stream(table)
     out = ctypes.c_void_p()
     with Context(options) as c:
         c.check(c.run(lib.sock_data_from_arrow_stream, stream, c.options, ctypes.byref(out)))

@@ -107,3 +107,14 @@ def test_what_the_producer_says_is_told():
     assert sorted(source.released) == ["schema", "stream"]
     with pytest.raises(sock.UsageError, match="a table brings its own"):
         sock.Trajectories(table(), names=["x"])
+
+
+def test_a_table_is_written_as_a_folder(tmp_path):
+    source, folder = table(), tmp_path / "d.traj"
+    sock.convert(source, folder)
+    assert sorted(source.released) == ["schema", "stream", "table"]
+    data, read = sock.Trajectories(table()), sock.Trajectories(folder)
+    assert [p.x.tolist() for p in read] == [p.x.tolist() for p in data] and read.names == data.names
+    with pytest.raises(OSError, match="the disk is gone"):
+        sock.convert(table(fail=5), tmp_path / "e.traj")
+    assert not (tmp_path / "e.traj").exists()

@@ -156,9 +156,13 @@ arrow_stream <- function(data) {
   stream_of(data)
 }
 
-# Data files as a folder of arrays, which sock_data reads (docs/scale.md).
+# Data files, or a table of arrow or nanoarrow, as a folder of arrays, which sock_data reads (docs/scale.md).
 sock_convert <- function(files, folder, single = FALSE, ...) {
   o <- options_of(list(...))
+  if (is_arrow(files)) {
+    .Call(C_arrow_convert, arrow_stream(files), path.expand(folder), single, o$keys, o$values)
+    return(invisible(folder))
+  }
   .Call(C_data_convert, path.expand(files), path.expand(folder), single, o$keys, o$values)
   invisible(folder)
 }

@@ -35,6 +35,7 @@
     X(sock_data_convert)                                                                                               \
     X(sock_score_files)                                                                                                \
     X(sock_info_files)                                                                                                 \
+    X(sock_data_convert_arrow_stream)                                                                                  \
     X(sock_data_from_arrow_stream)                                                                                     \
     X(sock_data_from_named_arrays)                                                                                     \
     X(sock_data_id)                                                                                                    \
@@ -352,6 +353,16 @@ static SEXP r_data_convert(SEXP paths, SEXP folder, SEXP single, SEXP keys, SEXP
 }
 
 /* stream: an external pointer to a struct ArrowArrayStream, which is released. */
+static SEXP r_arrow_convert(SEXP stream, SEXP folder, SEXP single, SEXP keys, SEXP values)
+{
+    call c;
+    if (begin(&c, keys, values, Rf_ScalarInteger(0)))
+        good(&c, so.sock_data_convert_arrow_stream(c.ctx, R_ExternalPtrAddr(stream), c.opts, Rf_asLogical(single),
+                                                   CHAR(STRING_ELT(folder, 0))));
+    finish(&c);
+    return R_NilValue;
+}
+
 static SEXP r_data_arrow(SEXP stream, SEXP keys, SEXP values)
 {
     SEXP pointer = PROTECT(owner(free_data));
@@ -808,16 +819,19 @@ static SEXP r_option_table(void)
         "C_" #name, (DL_FUNC)r_##name, count                                                                           \
     }
 static const R_CallMethodDef entries[] = {
-    ENTRY(open, 1),         ENTRY(data_read, 3),     ENTRY(data_convert, 5), ENTRY(score_files, 4),
-    ENTRY(info_files, 3),   ENTRY(data_arrays, 7),   ENTRY(data_counts, 1),  ENTRY(data_unit, 2),
-    ENTRY(data_names, 1),   ENTRY(data_ids, 1),      ENTRY(data_values, 1),  ENTRY(data_inputs, 1),
-    ENTRY(fit, 4),          ENTRY(fit_files, 4),     ENTRY(model_load, 1),   ENTRY(model_save, 2),
-    ENTRY(model_names, 1),  ENTRY(model_inputs, 1),  ENTRY(model_order, 1),  ENTRY(model_has_diffusion, 1),
-    ENTRY(model_info, 1),   ENTRY(model_summary, 1), ENTRY(field, 5),        ENTRY(band, 5),
-    ENTRY(draw, 3),         ENTRY(simulate, 11),     ENTRY(smooth, 2),       ENTRY(score, 5),
-    ENTRY(check, 4),        ENTRY(evidence, 2),      ENTRY(explain, 5),      ENTRY(version, 0),
-    ENTRY(blas_remark, 0),  ENTRY(option_keys, 0),   ENTRY(model_terms, 1),  ENTRY(data_arrow, 3),
-    ENTRY(option_table, 0), {NULL, NULL, 0}};
+    ENTRY(open, 1),         ENTRY(data_read, 3),     ENTRY(data_convert, 5),
+    ENTRY(score_files, 4),  ENTRY(arrow_convert, 5), ENTRY(info_files, 3),
+    ENTRY(data_arrays, 7),  ENTRY(data_counts, 1),   ENTRY(data_unit, 2),
+    ENTRY(data_names, 1),   ENTRY(data_ids, 1),      ENTRY(data_values, 1),
+    ENTRY(data_inputs, 1),  ENTRY(fit, 4),           ENTRY(fit_files, 4),
+    ENTRY(model_load, 1),   ENTRY(model_save, 2),    ENTRY(model_names, 1),
+    ENTRY(model_inputs, 1), ENTRY(model_order, 1),   ENTRY(model_has_diffusion, 1),
+    ENTRY(model_info, 1),   ENTRY(model_summary, 1), ENTRY(field, 5),
+    ENTRY(band, 5),         ENTRY(draw, 3),          ENTRY(simulate, 11),
+    ENTRY(smooth, 2),       ENTRY(score, 5),         ENTRY(check, 4),
+    ENTRY(evidence, 2),     ENTRY(explain, 5),       ENTRY(version, 0),
+    ENTRY(blas_remark, 0),  ENTRY(option_keys, 0),   ENTRY(model_terms, 1),
+    ENTRY(data_arrow, 3),   ENTRY(option_table, 0),  {NULL, NULL, 0}};
 
 void R_init_sock(DllInfo *info);
 void R_init_sock(DllInfo *info)

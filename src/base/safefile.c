@@ -152,6 +152,25 @@ static sock_status read_failed(sock_context *ctx, const char *path, int error)
     return sk_fail(ctx, is_wrong_name(error) ? SOCK_EINPUT : SOCK_EIO, "%s: cannot be read: %s", path, reason);
 }
 
+sock_status sk_file_open_parts(sock_context *ctx, const char *path, int *handle)
+{
+    struct stat info = {0};
+    const int error = open_readable(path, handle, &info);
+    if (error && *handle >= 0) close(*handle);
+    return error ? read_failed(ctx, path, error) : SOCK_OK;
+}
+
+sock_status sk_file_read_part(sock_context *ctx, const char *path, int handle, char *out, size_t room, size_t *got)
+{
+    for (;;) {
+        const ssize_t count = read(handle, out, room);
+        if (count < 0 && errno == EINTR && !sk_cancelled(ctx)) continue;
+        if (count < 0) return read_failed(ctx, path, errno);
+        *got = (size_t)count;
+        return SOCK_OK;
+    }
+}
+
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size)
 {
     int handle = -1;
@@ -169,11 +188,10 @@ sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size
             SK_GO(sk_memory_check(ctx, growth, path, "split the file, or raise the memory limit"));
             SK_GO(sk_grow(ctx, &buffer, &capacity, wanted, 1));
         }
-        ssize_t got = read(handle, buffer + length, capacity - length - 1);
-        if (got < 0 && errno == EINTR && !sk_cancelled(ctx)) continue;
-        if (got < 0) SK_GO(read_failed(ctx, path, errno));
+        size_t got = 0;
+        SK_GO(sk_file_read_part(ctx, path, handle, buffer + length, capacity - length - 1, &got));
         if (got == 0) break;
-        length += (size_t)got;
+        length += got;
     }
     buffer[length] = 0;
     *bytes = buffer;

@@ -22,4 +22,10 @@ void sk_file_abandon(sk_file *file);                          /* NULL is fine */
  * read SOCK_EIO. Freed with sk_free. */
 sock_status sk_file_read(sock_context *ctx, const char *path, char **bytes, size_t *size);
 
+/* The same in parts. The handle is closed with close. */
+sock_status sk_file_open_parts(sock_context *ctx, const char *path, int *handle);
+
+/* Up to `room` bytes, at least one; *got is 0 at the end. */
+sock_status sk_file_read_part(sock_context *ctx, const char *path, int handle, char *out, size_t room, size_t *got);
+
 #endif

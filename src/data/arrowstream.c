@@ -1,6 +1,6 @@
 /* arrowstream.c - tables of the Arrow C stream interface as trajectories. Their cells become the text of a CSV file,
  * whose reader then decides what is a time, an id, a date or a state: one set of rules for all. */
-#include "arrowcells.h"
+#include "csvslices.h"
 #include "readers.h"
 
 #include <errno.h>
@@ -75,35 +75,53 @@ static sock_status put_batch(sock_context *ctx, const struct ArrowSchema *schema
     return SOCK_OK;
 }
 
-static sock_status put_tables(sock_context *ctx, struct ArrowArrayStream *stream, const struct ArrowSchema *schema,
-                              sk_text *text)
+/* A stream on its way to text: the header first, then one table after the other. */
+typedef struct tables {
+    struct ArrowArrayStream *stream;
+    struct ArrowSchema schema;
+    bool begun;
+} tables;
+
+static sock_status more_rows(sock_context *ctx, void *state, sk_text *text, bool *ended)
 {
-    for (;;) {
-        struct ArrowArray batch = {0};
-        SK_TRY(sk_progress(ctx, "reading", -1));
-        const int error = stream->get_next(stream, &batch);
-        if (error) return producer_failed(ctx, stream, error);
-        if (!batch.release) return SOCK_OK;
-        const sock_status status = put_batch(ctx, schema, &batch, text);
-        batch.release(&batch);
-        SK_TRY(status);
+    tables *t = state;
+    struct ArrowArray batch = {0};
+    if (!t->begun) {
+        t->begun = true;
+        return put_header(ctx, &t->schema, text);
     }
+    SK_TRY(sk_progress(ctx, "reading", -1));
+    const int error = t->stream->get_next(t->stream, &batch);
+    if (error) return producer_failed(ctx, t->stream, error);
+    *ended = !batch.release;
+    if (*ended) return SOCK_OK;
+    const sock_status status = put_batch(ctx, &t->schema, &batch, text);
+    batch.release(&batch);
+    return status;
 }
 
-static sock_status read_stream(sock_context *ctx, struct ArrowArrayStream *stream, const sock_options *opts,
-                               sock_data **out)
+static sock_status get_schema(sock_context *ctx, tables *t)
 {
-    struct ArrowSchema schema = {0};
-    sk_text text = {0};
-    if (!stream->get_schema || !stream->get_next)
+    if (!t->stream->get_schema || !t->stream->get_next)
         return sk_fail(ctx, SOCK_EUSAGE, "%s: get_schema and get_next must not be NULL", SOURCE);
-    const int error = stream->get_schema(stream, &schema);
-    if (error) return producer_failed(ctx, stream, error);
-    if (!schema.release) return sk_fail(ctx, SOCK_EINPUT, "%s: its schema was released already", SOURCE);
-    sock_status status = check_table(ctx, &schema);
-    if (status >= 0) status = put_header(ctx, &schema, &text);
-    if (status >= 0) status = put_tables(ctx, stream, &schema, &text);
-    schema.release(&schema);
+    const int error = t->stream->get_schema(t->stream, &t->schema);
+    if (error) return producer_failed(ctx, t->stream, error);
+    if (!t->schema.release) return sk_fail(ctx, SOCK_EINPUT, "%s: its schema was released already", SOURCE);
+    return check_table(ctx, &t->schema);
+}
+
+static void close_tables(tables *t)
+{
+    if (t->schema.release) t->schema.release(&t->schema);
+    t->stream->release(t->stream);
+}
+
+static sock_status read_all(sock_context *ctx, tables *t, const sock_options *opts, sock_data **out)
+{
+    sk_text text = {0};
+    bool ended = false;
+    sock_status status = get_schema(ctx, t);
+    while (status >= 0 && !ended) status = more_rows(ctx, t, &text, &ended);
     if (status >= 0) status = sk_csv_parse(ctx, SOURCE, text.bytes, text.size, opts, out);
     sk_free(text.bytes);
     return status;
@@ -116,8 +134,30 @@ sock_status sock_data_from_arrow_stream(sock_context *ctx, struct ArrowArrayStre
     sk_begin(ctx);
     if (!stream) return sk_fail(ctx, SOCK_EUSAGE, "stream and out must not be NULL");
     if (!stream->release) return sk_fail(ctx, SOCK_EUSAGE, "%s: it was released already", SOURCE);
+    tables t = {.stream = stream};
     const sock_status status =
-        out ? read_stream(ctx, stream, opts, out) : sk_fail(ctx, SOCK_EUSAGE, "stream and out must not be NULL");
-    stream->release(stream);
+        out ? read_all(ctx, &t, opts, out) : sk_fail(ctx, SOCK_EUSAGE, "stream and out must not be NULL");
+    close_tables(&t);
+    return status;
+}
+
+static sock_status convert(sock_context *ctx, tables *t, const sock_options *opts, bool single, const char *folder)
+{
+    const sk_csv_origin from = {SOURCE, t, more_rows};
+    SK_TRY(get_schema(ctx, t));
+    return sk_text_to_folder(ctx, &from, opts, single, folder);
+}
+
+sock_status sock_data_convert_arrow_stream(sock_context *ctx, struct ArrowArrayStream *stream, const sock_options *opts,
+                                           int single, const char *folder)
+{
+    if (!ctx) return SOCK_EUSAGE;
+    sk_begin(ctx);
+    if (!stream) return sk_fail(ctx, SOCK_EUSAGE, "stream and folder must not be NULL");
+    if (!stream->release) return sk_fail(ctx, SOCK_EUSAGE, "%s: it was released already", SOURCE);
+    tables t = {.stream = stream};
+    const sock_status status = folder ? convert(ctx, &t, opts, single != 0, folder)
+                                      : sk_fail(ctx, SOCK_EUSAGE, "stream and folder must not be NULL");
+    close_tables(&t);
     return status;
 }

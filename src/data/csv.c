@@ -29,11 +29,17 @@ typedef struct reader {
     sk_cell id[SK_ID_COLUMNS], group;           /* of the row being read */
     sk_cell last_id[SK_ID_COLUMNS], last_group; /* of the row before, whose trajectory is last_label */
     size_t last_label;
-    bool any;           /* a row has been read */
-    size_t *group_of;   /* of each trajectory */
-    size_t *first_line; /* of each trajectory */
-    double dt;          /* columns.timeless: the step between the rows of a trajectory, */
-    size_t *length;     /* and how many of each were read */
+    bool any;  /* a row has been read */
+    bool none; /* there is none in the slice yet */
+    const sk_csv_slice *slice;
+    const char *row;                /* where the one being read begins */
+    const char *run;                /* where the last run of rows of one trajectory does, */
+    size_t run_row, run_line, runs; /* its number and line, and how many there are, */
+    bool run_new;                   /* and whether the trajectory has no rows before it */
+    size_t *group_of;               /* of each trajectory */
+    size_t *first_line;             /* of each trajectory */
+    double dt;                      /* columns.timeless: the step between the rows of a trajectory, */
+    size_t *length;                 /* and how many of each were read */
     size_t group_of_capacity, first_line_capacity, length_capacity;
     char *key; /* scratch for the text of an id */
     size_t key_capacity;
@@ -163,6 +169,8 @@ static sock_status settle_label(reader *r, size_t line)
         memcpy(r->last_id, r->id, sizeof r->id);
         r->last_group = r->group;
         r->any = true;
+        r->run = r->row, r->run_row = r->rows.count, r->run_line = line, r->run_new = is_new;
+        r->runs++;
     }
     r->rows.label[r->rows.count] = r->last_label;
     return columns->timeless ? count_time(r) : SOCK_OK;
@@ -266,6 +274,7 @@ static sock_status read_row(reader *r)
     const size_t line = r->at.line, row = r->rows.count, columns = r->columns.count;
     bool last = false;
     sk_cell cell;
+    r->row = r->at.p;
     SK_TRY(make_room(r));
     for (size_t c = 0; c < columns; c++) {
         const sk_column *column = &r->columns.column[c];
@@ -447,12 +456,21 @@ static sock_status refuse_restart(reader *r, const sk_cursor *rows)
                    r->at.source, line, column->name, column->name);
 }
 
+/* Of a text that goes on the last run of rows is left for later: it may go on, too. */
+static void leave_last_run(reader *r)
+{
+    if (!r->slice || !r->slice->goes_on || r->run_row == 0) return;
+    r->rows.count = r->run_row;
+    if (r->run_new) sk_free(r->ids.text[--r->ids.count]);
+}
+
 /* Steps 1 and 2 of the long form. */
 static sock_status read_long(reader *r, const sock_options *opts)
 {
     SK_TRY(sk_columns_assign(r->ctx, &r->at, opts, &r->columns));
     r->dt = sk_option_number(opts, "dt");
     SK_TRY(read_rows(r));
+    leave_last_run(r);
     return finish_rows(r);
 }
 
@@ -462,8 +480,11 @@ static sock_status read_text(reader *r, const sock_options *opts, sk_cursor *row
     SK_TRY(check_text(r->ctx, r->at.source, r->text, r->size));
     sk_csv_begin(&r->at);
     SK_TRY(sk_columns_read(r->ctx, &r->at, &r->columns));
-    if (!sk_next_row(&r->at))
-        return sk_fail(r->ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", r->at.source);
+    const bool found = sk_next_row(&r->at);
+    r->none = !found && r->slice && r->slice->goes_on;
+    if (r->none) return SOCK_OK;
+    if (!found) return sk_fail(r->ctx, SOCK_EINPUT, "%s: the file holds a header and no rows", r->at.source);
+    if (r->slice && r->slice->line) r->at.line = r->slice->line;
     *rows = r->at;
     const bool wide = sk_option_flag(opts, "wide");
     SK_TRY(wide ? sk_wide_read(r->ctx, &r->at, opts, &r->columns, &r->rows, &r->columns.dated) : read_long(r, opts));
@@ -492,21 +513,76 @@ sock_status sk_csv_rows(sock_context *ctx, const char *source, const char *text,
     return status;
 }
 
+/* What was read as a data set; rows: where they begin in the text. */
+static sock_status finish(reader *r, const sk_cursor *rows, const sock_options *opts, sock_data **out)
+{
+    const bool unnamed = !sk_option_flag(opts, "wide") && !r->columns.has_id && !r->columns.has_group;
+    sock_status status = sk_rows_finish(r->ctx, opts, &r->rows, out);
+    if (status == SOCK_EINPUT && r->rows.twins[0] && unnamed) status = explain_twins(r, rows);
+    if (status == SOCK_EINPUT && r->rows.twins[0] && r->columns.ids == 1 && !r->columns.has_group)
+        status = explain_pair(r, rows);
+    if (status >= 0 && unnamed && (*out)->unsorted && strcmp(sk_option_text(opts, "id"), "auto") == 0) {
+        status = refuse_restart(r, rows);
+        if (status < 0) sock_data_free(*out);
+        if (status < 0) *out = NULL;
+    }
+    return status;
+}
+
 sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
                          sock_data **out)
 {
     reader r = reader_of(ctx, source, text, size);
     sk_cursor rows;
     sock_status status = read_text(&r, opts, &rows);
-    if (status >= 0) status = sk_rows_finish(ctx, opts, &r.rows, out);
-    const bool unnamed = !sk_option_flag(opts, "wide") && !r.columns.has_id && !r.columns.has_group;
-    if (status == SOCK_EINPUT && r.rows.twins[0] && unnamed) status = explain_twins(&r, &rows);
-    if (status == SOCK_EINPUT && r.rows.twins[0] && r.columns.ids == 1 && !r.columns.has_group)
-        status = explain_pair(&r, &rows);
-    if (status >= 0 && unnamed && (*out)->unsorted && strcmp(sk_option_text(opts, "id"), "auto") == 0) {
-        status = refuse_restart(&r, &rows);
-        if (status < 0) sock_data_free(*out);
-        if (status < 0) *out = NULL;
+    if (status >= 0) status = finish(&r, &rows, opts, out);
+    release(&r);
+    return status;
+}
+
+/* ---- A slice of a text ---- */
+
+/* Groups may come again anywhere, as trajectories do here; wide rows stand side by side; and what order dates have is
+ * told by all of them. */
+static bool needs_all(const reader *r, const sock_options *opts)
+{
+    const size_t trajectories = r->rows.trajectories + (r->run_row > 0 && r->run_new);
+    return sk_option_flag(opts, "wide") || r->columns.has_group || r->columns.order != SK_DAYS_UNKNOWN ||
+           r->runs > trajectories;
+}
+
+/* Points of a trajectory that are counted are counted from its first. */
+static bool may_be_cut(const reader *r, const sock_options *opts)
+{
+    return !r->columns.timeless && sk_option_count(opts, "every") <= 1;
+}
+
+static bool has_a_point(const sk_rows *rows)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        bool whole = !isnan(rows->t[i]);
+        for (size_t k = 0; whole && k < rows->d; k++) whole = !isnan(rows->x[i * rows->d + k]);
+        if (whole) return true;
+    }
+    return false;
+}
+
+sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char *text, size_t size,
+                              const sock_options *opts, sk_csv_slice *slice)
+{
+    reader r = reader_of(ctx, source, text, size);
+    sk_cursor rows;
+    r.slice = slice;
+    sock_status status = read_text(&r, opts, &rows);
+    if (status >= 0 && !r.none) {
+        const bool whole = !slice->goes_on || r.run_row > 0;
+        slice->header = (size_t)(rows.p - text);
+        slice->used = whole && slice->goes_on ? (size_t)(r.run - text) : size;
+        slice->next_line = whole && slice->goes_on ? r.run_line : r.at.line;
+        slice->needs_all = slice->goes_on && needs_all(&r, opts);
+        const bool enough = !slice->goes_on || (has_a_point(&r.rows) && !slice->needs_all &&
+                                                (whole || (slice->may_cut && may_be_cut(&r, opts))));
+        if (enough) status = finish(&r, &rows, opts, &slice->data);
     }
     release(&r);
     return status;

@@ -1,6 +1,7 @@
 /* datafiles.c - files as a data set: one or several, of any form; and as a folder. */
 #define _GNU_SOURCE
 #include "base/safefile.h"
+#include "csvslices.h"
 #include "readers.h"
 #include "trajfolder.h"
 
@@ -153,41 +154,43 @@ char *sk_quoted_names(sock_context *ctx, size_t d, char *const *name)
     return list;
 }
 
-/* Later files have the states of the first, whatever theirs look like. */
-static sock_status options_after(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_options **out)
+/* A folder that is being written. */
+typedef struct adding {
+    const sock_options *given;
+    sock_options *own; /* later files have the states of the first, whatever theirs look like */
+    bool keeps_own;    /* this one decides them */
+    sk_folder_writer *writer;
+    sk_reading *reading; /* may be NULL */
+} adding;
+
+static sock_status add(sock_context *ctx, void *arg, const sock_data *data, bool goes_on)
 {
-    const bool named = strcmp(sk_option_text(opts, "state"), "auto") != 0;
-    sock_options *own = sock_options_new(ctx); /* first: it forgets messages */
-    char *list = own && !named ? sk_quoted_names(ctx, data->d, data->state) : NULL;
-    sock_status status = own && (list || named) ? SOCK_OK : SOCK_ENOMEM;
-    for (size_t i = 0; status >= 0 && i < sock_option_count(); i++) {
-        const char *key = sock_option_describe(i).key;
-        if (sk_option_is_set(opts, key)) status = sock_options_set(ctx, own, key, sk_option_text(opts, key));
-    }
-    if (status >= 0 && list) status = sock_options_set(ctx, own, "state", list);
-    sk_free(list);
-    if (status < 0)
-        sock_options_free(own);
-    else
-        *out = own;
+    adding *a = arg;
+    SK_TRY(sk_folder_add(ctx, a->writer, data, goes_on));
+    if (a->reading) SK_TRY(sk_reading_add(ctx, data, a->reading));
+    return !a->own && a->keeps_own ? sk_options_after(ctx, data, a->given, &a->own) : SOCK_OK;
+}
+
+static sock_status add_file(sock_context *ctx, const char *path, adding *a)
+{
+    const sock_options *opts = a->own ? a->own : a->given; /* the first file: what was given, to its end */
+    a->keeps_own = !ends_in(path, ".npy");
+    if (a->keeps_own && !sk_is_folder(path)) return sk_csv_file_slices(ctx, path, 0, opts, add, a);
+    sock_data *data = NULL;
+    SK_TRY(read_one(ctx, path, opts, &data));
+    const sock_status status = add(ctx, a, data, false);
+    sock_data_free(data);
     return status;
 }
 
-/* One file after the other, so that only one is in memory. */
+/* One file after the other, so that only one is in memory, and of a long CSV only a slice. */
 static sock_status add_each(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
                             sk_folder_writer *writer, sk_reading *reading)
 {
-    sock_options *own = NULL;
+    adding a = {.given = opts, .writer = writer, .reading = reading};
     sock_status status = SOCK_OK;
-    for (size_t i = 0; status >= 0 && i < count; i++) {
-        sock_data *data = NULL;
-        status = read_one(ctx, path[i], own ? own : opts, &data);
-        if (status >= 0) status = sk_folder_add(ctx, writer, data);
-        if (status >= 0 && reading) status = sk_reading_add(ctx, data, reading);
-        if (status >= 0 && !own && !ends_in(path[i], ".npy")) status = options_after(ctx, data, opts, &own);
-        sock_data_free(data);
-    }
-    sock_options_free(own);
+    for (size_t i = 0; status >= 0 && i < count; i++) status = add_file(ctx, path[i], &a);
+    sock_options_free(a.own);
     return status;
 }
 
@@ -196,7 +199,7 @@ static sock_status add_joined(sock_context *ctx, size_t count, const char *const
 {
     sock_data *data = NULL;
     SK_TRY(read_several(ctx, count, path, opts, &data));
-    sock_status status = sk_folder_add(ctx, writer, data);
+    sock_status status = sk_folder_add(ctx, writer, data, false);
     if (status >= 0 && reading) status = sk_reading_add(ctx, data, reading);
     sock_data_free(data);
     return status;
@@ -211,6 +214,17 @@ sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *cons
     const sock_status status = (joined ? add_joined : add_each)(ctx, count, path, opts, writer, reading);
     if (status >= 0) return sk_folder_commit(ctx, writer, durable);
     sk_folder_abandon(writer);
+    return status;
+}
+
+sock_status sk_text_to_folder(sock_context *ctx, const sk_csv_origin *from, const sock_options *opts, bool single,
+                              const char *folder)
+{
+    adding a = {.given = opts};
+    SK_TRY(sk_folder_create(ctx, folder, single, &a.writer));
+    const sock_status status = sk_csv_slices(ctx, from, 0, opts, add, &a);
+    if (status >= 0) return sk_folder_commit(ctx, a.writer, true);
+    sk_folder_abandon(a.writer);
     return status;
 }
 

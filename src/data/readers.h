@@ -12,6 +12,22 @@
 sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text, size_t size, const sock_options *opts,
                          sock_data **out);
 
+/* The beginning of a text that may go on behind it, up to a row: the data of the trajectories that are whole in it. */
+typedef struct sk_csv_slice {
+    /* asked */
+    bool goes_on; /* the text does */
+    bool may_cut; /* where all of it is one trajectory, its points so far are data all the same */
+    size_t line;  /* of the first row in the file; 0: where it stands in this text */
+    /* told */
+    sock_data *data;  /* NULL: more of the text is needed, */
+    bool needs_all;   /* and, with this, all of it */
+    size_t header;    /* bytes before the first row, which what follows needs before it, */
+    size_t used;      /* bytes of header and of the rows in data, */
+    size_t next_line; /* and where the next row stands */
+} sk_csv_slice;
+sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char *text, size_t size,
+                              const sock_options *opts, sk_csv_slice *slice);
+
 /* NumPy's .npy format, versions 1 to 3, shape (paths, times, d) or (paths, times). Numbers: f8, f4, i1 to i8, u1 to u8,
  * little- or big-endian, C or Fortran order. NaN is a missing value. Options: dt (required), state (d names), time (a
  * name), grouping. */

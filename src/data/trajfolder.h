@@ -36,8 +36,9 @@ typedef struct sk_folder_writer sk_folder_writer;
 /* single: the states are written with 32 bits. SOCK_EIO where something of that name exists. */
 sock_status sk_folder_create(sock_context *ctx, const char *path, bool single, sk_folder_writer **out);
 
-/* The trajectories of data; those of later calls must have the same columns. */
-sock_status sk_folder_add(sock_context *ctx, sk_folder_writer *writer, const sock_data *data);
+/* The trajectories of data; those of later calls must have the same columns. goes_on: the first one is the last one of
+ * the call before. */
+sock_status sk_folder_add(sock_context *ctx, sk_folder_writer *writer, const sock_data *data, bool goes_on);
 
 /* durable: its bytes are on the disk when it has its name. Frees writer in any case. */
 sock_status sk_folder_commit(sock_context *ctx, sk_folder_writer *writer, bool durable);

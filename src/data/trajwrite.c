@@ -136,7 +136,6 @@ static sock_status begin(sock_context *ctx, sk_folder_writer *w, const sock_data
                            data->source, k + 1);
     }
     put_names(w, data);
-    put(w, FIRST, 0, 8);
     return SOCK_OK;
 }
 
@@ -159,10 +158,16 @@ static void put_points(sk_folder_writer *w, const sock_data *data, size_t j)
         for (size_t k = 0; k < data->d; k++) put_state(w, data->x[i * data->d + k]);
         for (size_t k = 0; k < inputs; k++) put_state(w, data->u[i * data->inputs + k]);
     }
-    put(w, FIRST, w->points + data->first[j + 1], 8);
 }
 
-sock_status sk_folder_add(sock_context *ctx, sk_folder_writer *w, const sock_data *data)
+static void begin_trajectory(sk_folder_writer *w, const sock_data *data, size_t j, size_t group)
+{
+    put(w, FIRST, w->points + data->first[j], 8);
+    put(w, GROUP, w->groups + group, 8);
+    w->trajectories++;
+}
+
+sock_status sk_folder_add(sock_context *ctx, sk_folder_writer *w, const sock_data *data, bool goes_on)
 {
     enum { EACH = 1 << 10 };
     if (!w->any) SK_TRY(begin(ctx, w, data));
@@ -174,12 +179,11 @@ sock_status sk_folder_add(sock_context *ctx, sk_folder_writer *w, const sock_dat
     sock_status status = SOCK_OK;
     for (size_t j = 0; status >= 0 && j < data->trajectories; j++) {
         if (j % EACH == 0) status = sk_progress(ctx, "writing", -1);
+        if (j > 0 || !goes_on) begin_trajectory(w, data, j, group[j]);
         put_points(w, data, j);
-        put(w, GROUP, w->groups + group[j], 8);
     }
     sk_free(group);
     w->points += data->points;
-    w->trajectories += data->trajectories;
     w->groups += data->groups;
     if (status >= 0 && w->error) status = cannot_write(ctx, w->path, w->error);
     return status;
@@ -217,6 +221,7 @@ static int put_headers(sk_folder_writer *w)
 /* Bytes to the disk first, then the name of the folder. */
 static int close_files(sk_folder_writer *w, bool durable)
 {
+    put(w, FIRST, w->points, 8);
     int error = w->error ? w->error : put_headers(w);
     for (size_t f = 0; f < FILES; f++) {
         if (!error && (fflush(w->file[f]) != 0 || (durable && fsync(fileno(w->file[f])) != 0))) error = errno;

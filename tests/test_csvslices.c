@@ -1,0 +1,259 @@
+/* test_csvslices.c - a CSV text in slices: the points that it has as a whole, whatever the slices; what is refused. */
+#include "base/options.h"
+#include "data/csvslices.h"
+#include "data/readers.h"
+#include "test.h"
+
+static sock_context *ctx;
+
+/* ---- A text that comes in parts ---- */
+
+typedef struct written {
+    const char *bytes;
+    size_t size, at, part;
+} written;
+
+static sock_status more(sock_context *c, void *state, sk_text *text, bool *ended)
+{
+    written *w = state;
+    const size_t count = SK_MIN(w->part, w->size - w->at);
+    *ended = count == 0;
+    SK_TRY(sk_text_put(c, text, w->bytes + w->at, count));
+    w->at += count;
+    return SOCK_OK;
+}
+
+/* ---- What comes out of it ---- */
+
+typedef struct gathered {
+    size_t points, trajectories, sets, pieces, rows;
+    double t[4000], x[4000];
+    size_t first[600];
+    char id[600][24];
+} gathered;
+
+static sock_status gather(sock_context *c, void *arg, const sock_data *data, bool goes_on)
+{
+    (void)c;
+    gathered *g = arg;
+    assert_true(g->points + data->points <= 4000);
+    for (size_t j = 0; j < data->trajectories; j++) {
+        if (j == 0 && goes_on) continue;
+        g->first[g->trajectories] = g->points + data->first[j];
+        snprintf(g->id[g->trajectories++], sizeof g->id[0], "%s", data->id[j]);
+    }
+    memcpy(g->t + g->points, data->t, data->points * sizeof *data->t);
+    memcpy(g->x + g->points, data->x, data->points * sizeof *data->x);
+    g->points += data->points;
+    g->rows += data->rows_read;
+    g->pieces += goes_on;
+    g->sets++;
+    return SOCK_OK;
+}
+
+static sock_status slices(sock_context *c, const char *bytes, size_t slice, const char *const *list, gathered *out)
+{
+    written w = {bytes, strlen(bytes), 0, slice / 3 + 1};
+    const sk_csv_origin from = {"d.csv", &w, more};
+    sock_options *opts = sock_options_new(c);
+    if (!opts) return SOCK_ENOMEM;
+    sock_status status = SOCK_OK;
+    for (; status >= 0 && list && *list; list += 2) status = sock_options_set(c, opts, list[0], list[1]);
+    *out = (gathered){0};
+    if (status >= 0) status = sk_csv_slices(c, &from, slice, opts, gather, out);
+    sock_options_free(opts);
+    return status;
+}
+
+static gathered *read_so(const char *bytes, size_t slice, const char *const *list)
+{
+    static gathered g[2];
+    gathered *out = &g[slice > 1000000];
+    if (slices(ctx, bytes, slice, list, out) != SOCK_OK) fail_msg("slices of %zu: %s", slice, sock_message(ctx));
+    return out;
+}
+
+/* The same points in the same trajectories, in more than one data set. */
+static const gathered *assert_same(const char *bytes, size_t slice, const char *const *list)
+{
+    const gathered *whole = read_so(bytes, SIZE_MAX / 4, list), *some = read_so(bytes, slice, list);
+    assert_int_equal(whole->sets, 1);
+    assert_int_equal(some->points, whole->points);
+    assert_int_equal(some->trajectories, whole->trajectories);
+    assert_int_equal(some->rows, whole->rows);
+    assert_memory_equal(some->t, whole->t, whole->points * sizeof *whole->t);
+    assert_memory_equal(some->x, whole->x, whole->points * sizeof *whole->x);
+    assert_memory_equal(some->first, whole->first, whole->trajectories * sizeof *whole->first);
+    for (size_t j = 0; j < whole->trajectories; j++) assert_string_equal(some->id[j], whole->id[j]);
+    return some;
+}
+
+static void refused(const char *bytes, size_t slice, const char *said)
+{
+    static gathered g;
+    sk_begin(ctx);
+    if (slices(ctx, bytes, slice, NULL, &g) != SOCK_EINPUT) fail_msg("not refused: '%s'", said);
+    if (!strstr(sock_message(ctx), said)) fail_msg("'%s' is not in '%s'", said, sock_message(ctx));
+}
+
+/* ---- Texts ---- */
+
+static char text[200000];
+static size_t length;
+
+static void begin(const char *header) { length = (size_t)snprintf(text, sizeof text, "%s", header); }
+
+static void put(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    length += (size_t)vsnprintf(text + length, sizeof text - length, format, args);
+    va_end(args);
+    assert_true(length < sizeof text);
+}
+
+static double draw(size_t i)
+{
+    double u;
+    sk_uniforms((sk_key){18, SK_PURPOSE_TEST}, i, 0, 0, 1, &u);
+    return u;
+}
+
+/* Trajectories of 1 to 40 points, with quotes, blank lines, missing values and times that fall. */
+static void write_trajectories(size_t seed, const char *end)
+{
+    begin(seed % 2 ? "\xef\xbb\xbfname,t,x,note" : "name,t,x,note");
+    put("%s", end);
+    for (size_t j = 0, i = 1000 * seed; j < 60; j++)
+        for (size_t k = 0, points = 1 + (size_t)((j % 7 == 3 ? 5 : 40) * draw(i++)); k < points; k++, i++) {
+            const double x = draw(i) - 0.5;
+            put(seed % 3 ? "r%zu," : "\"r \"\"%zu\"\", b\",", j);
+            put("%zu,", j % 7 == 3 ? points - k : k);
+            put(x > 0.45 ? "NA," : "%.17g,", x);
+            put(x < -0.45 ? "\"two%slines\"%s" : "word%s", x < -0.45 ? "\n" : end, x < -0.45 ? end : "");
+            if (x > 0.4) put("%s", end);
+        }
+}
+
+static const char *const NAMED[] = {"id", "name", NULL};
+
+static void prop_slices__do_not_show(void **state)
+{
+    (void)state;
+    for (size_t seed = 0; seed < 12; seed++) {
+        write_trajectories(seed, seed % 4 == 2 ? "\r\n" : "\n");
+        static const size_t sizes[] = {400, 1000, 3000};
+        for (size_t k = 0; k < 3; k++) assert_true(assert_same(text, sizes[k], NAMED)->sets > 2);
+    }
+}
+
+static void prop_slices__a_long_trajectory_comes_in_pieces(void **state)
+{
+    (void)state;
+    for (size_t named = 0; named < 2; named++) {
+        begin(named ? "name,t,x\n" : "t,x\n");
+        for (size_t j = 0; j < 1 + 2 * named; j++)
+            for (size_t i = 0; i < (j == 1 ? 30 : 900); i++) {
+                if (named) put("%c,", (int)('a' + j));
+                put("%.2f,%.6f\n", 0.05 * (double)i, draw(1000 * j + i));
+            }
+        const gathered *some = assert_same(text, 2000, named ? NAMED : NULL);
+        assert_true(some->pieces > 4);
+        assert_int_equal(some->trajectories, 1 + 2 * named);
+    }
+}
+
+/* What is counted from the first point of a trajectory, or told by all rows, waits for them. */
+static void test_slices__what_needs_more_waits(void **state)
+{
+    (void)state;
+    static const char *const timeless[] = {"dt", "0.1", NULL}, *const thin[] = {"every", "7", NULL};
+    begin("x\n");
+    for (size_t i = 0; i < 900; i++) put("%.6f\n", draw(i));
+    assert_int_equal(assert_same(text, 1000, timeless)->sets, 1);
+    begin("t,x\n");
+    for (size_t i = 0; i < 900; i++) put("%zu,%.6f\n", i, draw(i));
+    assert_int_equal(assert_same(text, 1000, thin)->sets, 1);
+    begin("name,group,t,x\n");
+    for (size_t i = 0; i < 900; i++) put("%zu,%zu,%zu,%.6f\n", i / 30, i / 30 % 3, i % 30, i % 30 ? draw(i) : 1);
+    assert_int_equal(assert_same(text, 1000, NAMED)->sets, 1);
+    begin("name,t,x\n");
+    for (size_t i = 0; i < 900; i++) put("%zu,%zu,%.6f\n", i % 30, i / 30, draw(i)); /* one time after the other */
+    assert_int_equal(assert_same(text, 1000, NAMED)->sets, 1);
+    begin("name,t,x\n");
+    for (size_t i = 0; i < 60; i++) put("%zu,%02zu/%02zu/2020,%.6f\n", i / 30, 1 + i / 28, 1 + i % 28, draw(i));
+    assert_int_equal(assert_same(text, 300, NAMED)->sets, 1);
+}
+
+/* The columns and the unit are those of the first slice. */
+static void test_slices__the_first_decides(void **state)
+{
+    (void)state;
+    begin("name,t,x,y\n");
+    for (size_t i = 0; i < 900; i++)
+        put("%zu,2020-01-%02zuT%02zu:00,%.6f,%s\n", i / 30, 1 + i % 30 / 2, 6 * (i % 2) + (i > 600 ? i % 3 : 0),
+            draw(i), i > 600 ? "7" : "b");
+    const gathered *some = read_so(text, 1000, NAMED);
+    assert_true(some->sets > 3);
+    assert_close(some->t[1] - some->t[0], 6, 1e-9, 1); /* hours, where later slices alone would have others */
+    assert_close(some->t[some->first[29] + 1] - some->t[some->first[29]], 7, 1e-9, 1);
+}
+
+static void test_slices__what_is_refused(void **state)
+{
+    (void)state;
+    begin("traj,t,x\n");
+    for (size_t i = 0; i < 300; i++) put("%zu,%zu,%.6f\n", i / 30 == 9 ? 2 : i / 30, i, draw(i));
+    refused(text, 1000, "line 272: trajectory '2' has rows in places far from each other");
+    begin("t,x\n");
+    for (size_t i = 0; i < 300; i++) put("%zu,%.6f\n", i == 250 ? 3 : i, draw(i));
+    refused(text, 1000, "line 252: trajectory '0' has rows in places far from each other");
+    begin("traj,t,x\n");
+    for (size_t i = 0; i < 300; i++) put("%zu,%zu,%s\n", i / 30, i, i == 250 ? "no" : "1.5");
+    refused(text, 1000, "d.csv: line 252, column 'x': 'no' is not a number");
+    refused("", 1000, "d.csv");
+    refused("t,x\n", 1000, "the file holds a header and no rows");
+    refused("t,x\n0,\"1\n1,2\n", 6, "line 2");
+}
+
+static sock_status in_slices(sock_context *c, void *arg)
+{
+    static gathered g;
+    (void)arg;
+    return slices(c, text, 60, NULL, &g);
+}
+
+static void test_slices__every_failing_allocation_is_told(void **state)
+{
+    (void)state;
+    begin("t,x\n");
+    for (size_t i = 0; i < 20; i++) put("%zu,%zu.5\n", i, i * i % 7);
+    assert_true(for_single_allocations(ctx, in_slices, NULL) > 60);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    ctx = sock_context_new();
+    return ctx ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    sock_context_free(ctx);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(prop_slices__do_not_show),
+        cmocka_unit_test(prop_slices__a_long_trajectory_comes_in_pieces),
+        cmocka_unit_test(test_slices__what_needs_more_waits),
+        cmocka_unit_test(test_slices__the_first_decides),
+        cmocka_unit_test(test_slices__what_is_refused),
+        cmocka_unit_test(test_slices__every_failing_allocation_is_told),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
