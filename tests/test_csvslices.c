@@ -182,7 +182,7 @@ static void test_slices__what_needs_more_waits(void **state)
     assert_int_equal(assert_same(text, 1000, NAMED)->sets, 1);
     begin("name,t,x\n");
     for (size_t i = 0; i < 60; i++) put("%zu,%02zu/%02zu/2020,%.6f\n", i / 30, 1 + i / 28, 1 + i % 28, draw(i));
-    assert_int_equal(assert_same(text, 300, NAMED)->sets, 1);
+    assert_int_equal(assert_same(text, 300, NAMED)->sets, 1); /* that the first number is the month is told by row 13 */
 }
 
 /* The columns and the unit are those of the first slice. */

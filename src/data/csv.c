@@ -574,7 +574,12 @@ sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char 
     sk_cursor rows;
     r.slice = slice;
     sock_status status = read_text(&r, opts, &rows);
-    if (status >= 0 && !r.none) {
+    if (status == SOCK_EINPUT && slice->goes_on && r.columns.order != SK_DAYS_UNKNOWN) {
+        sk_begin(ctx); /* the rest may tell the day from the month */
+        slice->needs_all = true;
+        status = SOCK_OK;
+    }
+    if (status >= 0 && !r.none && !slice->needs_all) {
         const bool whole = !slice->goes_on || r.run_row > 0;
         slice->header = (size_t)(rows.p - text);
         slice->used = whole && slice->goes_on ? (size_t)(r.run - text) : size;

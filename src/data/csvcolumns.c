@@ -560,6 +560,7 @@ static sock_status settle_slashes(sock_context *ctx, sk_cursor at, sk_columns *c
         if (!first.length) first = cell;
         for (int k = 0; k < 2; k++) most[k] = SK_MAX(most[k], number[k]);
     }
+    columns->order = most[0] > MONTHS ? SK_DAY_FIRST : SK_MONTH_FIRST; /* said before it is known to be one */
     if (most[0] <= MONTHS && most[1] <= MONTHS)
         return sk_fail(ctx, SOCK_EINPUT,
                        "%s: '%.*s' and the other dates may have the day or the month in front, and none of them tells; "
@@ -570,7 +571,6 @@ static sock_status settle_slashes(sock_context *ctx, sk_cursor at, sk_columns *c
                        "%s: of dates like '%.*s' some have the day in front and some the month; write them like "
                        "2024-01-31 or 31.01.2024",
                        at.source, (int)SK_MIN(first.length, (size_t)SHOWN), first.text);
-    columns->order = most[0] > MONTHS ? SK_DAY_FIRST : SK_MONTH_FIRST;
     return SOCK_OK;
 }
 
