@@ -26,6 +26,23 @@ static sock_status refuse_inputs(sock_context *ctx, const sock_data *data)
 }
 
 /* An option that changes nothing is a mistake of whoever gave it. */
+/* What only the search does; values that say what a plain fit does anyway are taken. */
+static sock_status refuse_of_search(const sk_fit_job *job)
+{
+    static const struct {
+        const char *key, *allowed, *also;
+    } only[] = {
+        {"noise", "none", "auto"}, {"substeps", "1", "auto"}, {"folds", "auto", NULL}, {"budget", "auto", NULL}};
+    for (size_t i = 0; i < sizeof only / sizeof *only; i++) {
+        const char *given = sk_option_text(job->opts, only[i].key), *also = only[i].also;
+        if (strcmp(given, only[i].allowed) != 0 && (!also || strcmp(given, also) != 0))
+            return sk_fail(job->ctx, SOCK_EUSAGE,
+                           "%s is '%s'; allowed with tune = no (--no-tune), which does not search: %s%s%s", only[i].key,
+                           given, only[i].allowed, also ? ", " : "", also ? also : "");
+    }
+    return SOCK_OK;
+}
+
 static sock_status refuse_unused(const sk_fit_job *job)
 {
     bool nystrom = strcmp(sk_option_text(job->opts, "drift-form"), "nystrom") == 0 ||
@@ -79,6 +96,7 @@ sock_status sock_fit(sock_context *ctx, const sock_data *data, const sock_option
     }
     if (sk_option_count(opts, "order") == 2) SK_GO(sk_fit_refuse_second(&job));
     SK_GO(refuse_inputs(ctx, data));
+    SK_GO(refuse_of_search(&job));
     SK_GO(refuse_unused(&job));
     SK_GO(sk_model_new(ctx, data->d, (const char *const *)data->state, &model));
     SK_GO(plain_fit(&job, true, model, &ended));

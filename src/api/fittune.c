@@ -34,6 +34,12 @@ static sock_status refuse_plain_options(const sk_fit_job *job)
     if (is_paper(job) && sk_kernel_text_is_bounded(sk_option_text(job->opts, "diffusion")))
         return sk_fail(job->ctx, SOCK_EUSAGE, "diffusion is '%s'; the paper's preset knows no bounds",
                        sk_option_text(job->opts, "diffusion"));
+    const char *noise = sk_option_text(job->opts, "noise");
+    if (is_paper(job) && strcmp(noise, "auto") != 0 && strcmp(noise, "none") != 0)
+        return sk_fail(job->ctx, SOCK_EUSAGE, "noise is '%s'; allowed with the paper's preset: none, auto", noise);
+    if (is_paper(job) && sk_option_count(job->opts, "substeps") > 1)
+        return sk_fail(job->ctx, SOCK_EUSAGE, "substeps is '%s'; allowed with the paper's preset: 1, auto",
+                       sk_option_text(job->opts, "substeps"));
     if (!is_paper(job) && strcmp(value, "trapezoid") == 0)
         return sk_fail(job->ctx, SOCK_EUSAGE,
                        "quadrature is 'trapezoid'; allowed while tuning: conditional, left (or give --no-tune)");
