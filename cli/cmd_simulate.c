@@ -408,7 +408,7 @@ static int check_size(const cli *c, const starts *s, size_t each)
 {
     double numbers = 0;
     for (size_t i = 0; i < s->count; i++) numbers += (double)each * (double)s->times[i] * (double)(s->d + 2);
-    return cli_check_memory(c, 24 * numbers, "the paths", "take fewer paths or times");
+    return cli_check_memory(c, 24 * numbers, "the table of paths", "take fewer paths or times");
 }
 
 static int run_paths(const cli *c, const sock_model *model, const starts *s, double step, bool observed, paths *p)
