@@ -200,6 +200,21 @@ static double nth_number(json_t *list, size_t k)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+/* Why the increments of this state are none of a process: what the lines below tell of it. NULL: nothing. */
+static const char *no_increments(const json_t *data, const char *state)
+{
+    const json_t *codes = json_object_get(data, "codes"), *angles = json_object_get(data, "angles");
+    const size_t length = strlen(state);
+    for (size_t i = 0; i < json_array_size(codes); i++)
+        if (strcmp(text_of(json_array_get(codes, i), "state"), state) == 0) return "its codes (below) are no values";
+    for (size_t i = 0; i < json_array_size(angles); i++) {
+        const char *told = json_string_value(json_array_get(angles, i));
+        if (strncmp(told, state, length) == 0 && told[length] == ' ')
+            return "where an angle is cut (below) it does not move so far";
+    }
+    return NULL;
+}
+
 /* What the correlations of state k say, by the rule of the fit's own warnings. */
 static void print_lag(json_t *data, size_t k, double pairs)
 {
@@ -212,13 +227,15 @@ static void print_lag(json_t *data, size_t k, double pairs)
     for (size_t i = 0; i < lags.thinnings; i++) thinned[i] = nth_number(list, i);
     const sk_lag_kind said = sk_lags_say(&lags, pairs);
     const bool second = json_is_true(json_array_get(json_object_get(data, "second_order"), k));
-    const sk_lag_kind kind = said == SK_LAG_INERTIA && !second ? SK_LAG_SMOOTH : said;
+    const bool smooth = said == SK_LAG_INERTIA || said == SK_LAG_SWING;
+    const sk_lag_kind kind = smooth && !second ? SK_LAG_SMOOTH : said;
     const size_t end = sk_lags_end(&lags, pairs);
     printf("  %s", sk_lag_words(kind));
     if (end && (kind == SK_LAG_INERTIA || kind == SK_LAG_MEMORY)) printf("; gone with --every %zu", end);
     if (second)
-        printf("; looks like second order (%.2f), try sock fit --order 2",
-               nth_number(json_object_get(data, "order_statistic"), k));
+        printf("; looks like second order (%.2f), %stry sock fit --order 2",
+               nth_number(json_object_get(data, "order_statistic"), k),
+               kind == SK_LAG_SWING ? "if it is no season " : "");
     putchar('\n');
 }
 
@@ -233,7 +250,10 @@ static void print_lags(json_t *data)
     for (size_t k = 0; k < json_array_size(names); k++) {
         label("");
         print_padded(json_string_value(json_array_get(names, k)), width);
-        if (json_is_number(json_array_get(lag, k)))
+        const char *why = no_increments(data, json_string_value(json_array_get(names, k)));
+        if (why)
+            printf("  not asked: %s\n", why);
+        else if (json_is_number(json_array_get(lag, k)))
             print_lag(data, k, pairs);
         else
             printf("  not known: %s\n", json_string_value(json_array_get(reasons, k)));

@@ -90,7 +90,7 @@ static void prop_lags__of_processes_that_are_known(void **state)
 static void test_lags__what_they_say(void **state)
 {
     const double gone[] = {0.4, 0.2, 0.01}, stays[] = {0.4, 0.4, 0.4}, pulled[] = {-0.44, -0.49, -0.5},
-                 spots[] = {-0.38, -0.28, 0.1};
+                 spots[] = {-0.38, -0.28, 0.1}, season[] = {0.29, -0.497, -0.488};
     const struct {
         sk_lags lags;
         double n;
@@ -99,7 +99,10 @@ static void test_lags__what_they_say(void **state)
                  {{-0.4, -0.04, -0.5, 0, NULL}, 99, SK_LAG_EITHER}, /* the Nile: near 0 it is not */
                  {{0.29, 0.39, -0.5, 0, NULL}, 22, SK_LAG_FEW},
                  {{-0.2, 0, -0.5, 0, NULL}, 100, SK_LAG_FEW},
-                 {{-0.02, -0.95, -0.5, 0, NULL}, 106, SK_LAG_CYCLE}, /* quarters of a year */
+                 {{-0.02, -0.95, -0.5, 0, NULL}, 106, SK_LAG_CYCLE},      /* quarters of a year */
+                 {{0.094, 0.109, -0.5, 0, NULL}, 6930, SK_LAG_DIFFUSION}, /* growth: a little of it at every lag */
+                 {{-0.037, 0.02, -0.5, 0, NULL}, 26, SK_LAG_FEW},         /* 0.6 could not be told */
+                 {{0.708, 0.247, 0.288, 3, season}, 466, SK_LAG_SWING},   /* carbon dioxide by months */
                  {{-0.33, 0, -0.6, 0, NULL}, 3000, SK_LAG_NOISE},
                  {{-0.316, -0.116, -0.55, 0, NULL}, 3000, SK_LAG_LONG},
                  {{-0.14, -0.31, -0.5, 0, NULL}, 1200, SK_LAG_LONG}, /* rotation */
@@ -112,8 +115,8 @@ static void test_lags__what_they_say(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(sk_lags_say(&cases[i].lags, cases[i].n), cases[i].kind);
-    assert_int_equal(sk_lags_end(&cases[13].lags, 3000), 8);
-    assert_int_equal(sk_lags_end(&cases[12].lags, 3000), 0);
+    assert_int_equal(sk_lags_end(&cases[16].lags, 3000), 8);
+    assert_int_equal(sk_lags_end(&cases[15].lags, 3000), 0);
     for (int kind = 0; kind < SK_LAG_KINDS; kind++) assert_non_null(sk_lag_words((sk_lag_kind)kind));
 }
 

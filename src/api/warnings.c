@@ -124,8 +124,11 @@ static const char *const lag_words[SK_LAG_KINDS] = {
                      "dynamics that the steps are long against"),
     [SK_LAG_EITHER] = "below 0: measurement noise, or steps as long as the memory of the process",
     [SK_LAG_INERTIA] = "above 0, and smooth: the path has inertia, a velocity that is not among the states",
+    [SK_LAG_SWING] =
+        ("above 0, and smooth, but below 0 over longer steps: it swings, as a season does, or a path whose "
+         "velocity is not among the states"),
     [SK_LAG_SMOOTH] = "above 0, and smooth: the drift is large against the noise",
-    [SK_LAG_MEMORY] = "above 0: memory, a hidden state, or a trend within each trajectory"};
+    [SK_LAG_MEMORY] = "above 0: memory, a hidden state, or a trend or growth within each trajectory"};
 
 const char *sk_lag_words(sk_lag_kind kind) { return lag_words[kind]; }
 
@@ -137,15 +140,30 @@ static bool comes_back(const sk_lags *lags, double n)
     return false;
 }
 
+/* Whether the path turns back over longer steps. */
+static bool turns_back(const sk_lags *lags, double n)
+{
+    for (size_t i = 0, m = 2; i < lags->thinnings; i++, m *= 2)
+        if (lags->thinned[i] < -fmax(SK_LAG_SWINGS, SK_LAG2_ERRORS / sqrt(n / (double)m))) return true;
+    return false;
+}
+
+/* A trend makes all of them a little larger: a cycle is what only lag 2 has. So few steps that hardly anything could be
+ * told from 0 say nothing. */
+static sk_lag_kind say_near_0(const sk_lags *lags, double n)
+{
+    const double clear = fmax(SK_LAG1_LEAST, SK_LAG2_ERRORS / sqrt(n));
+    if (fabs(lags->two) > clear && fabs(lags->two - lags->one) > clear) return SK_LAG_CYCLE;
+    return fabs(lags->one) > SK_LAG1_LEAST || SK_LAG1_TOLD / sqrt(n) > SK_LAG1_BLIND ? SK_LAG_FEW : SK_LAG_DIFFUSION;
+}
+
 /* A pull back by rho a step gives -(1 - rho) / 2 at lag 1 and rho times this at lag 2; noise gives 0 there. */
 sk_lag_kind sk_lags_say(const sk_lags *lags, double n)
 {
     const double expected = lags->one * fmax(1 + 2 * lags->one, 0);
-    if (!(fabs(lags->one) > fmax(SK_LAG1_LEAST, SK_LAG1_TOLD / sqrt(n)))) {
-        if (fabs(lags->two) > fmax(SK_LAG1_LEAST, SK_LAG2_ERRORS / sqrt(n))) return SK_LAG_CYCLE;
-        return fabs(lags->one) > SK_LAG1_LEAST ? SK_LAG_FEW : SK_LAG_DIFFUSION;
-    }
-    if (lags->one > 0) return lags->second > SK_SECOND_INERTIA ? SK_LAG_INERTIA : SK_LAG_MEMORY;
+    if (!(fabs(lags->one) > fmax(SK_LAG1_LEAST, SK_LAG1_TOLD / sqrt(n)))) return say_near_0(lags, n);
+    if (lags->one > 0 && !(lags->second > SK_SECOND_INERTIA)) return SK_LAG_MEMORY;
+    if (lags->one > 0) return turns_back(lags, n) ? SK_LAG_SWING : SK_LAG_INERTIA;
     if (lags->two < -SK_LAG2_ERRORS / sqrt(n) && lags->two < expected / 2)
         return comes_back(lags, n) ? SK_LAG_FAST : SK_LAG_LONG;
     if (!(fabs(expected) > SK_LAG2_ERRORS / sqrt(n))) return SK_LAG_EITHER;

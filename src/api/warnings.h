@@ -65,7 +65,8 @@ typedef enum sk_lag_kind {
     SK_LAG_LONG,    /* steps long against the dynamics */
     SK_LAG_FAST,    /* against a part of them, or noise has a memory */
     SK_LAG_EITHER,  /* noise or long steps: independent observations look alike */
-    SK_LAG_INERTIA, /* the path has a velocity */
+    SK_LAG_INERTIA, /* the path has a velocity, */
+    SK_LAG_SWING,   /* or a season */
     SK_LAG_SMOOTH,  /* it is smooth, but the states say how it goes on */
     SK_LAG_MEMORY,  /* or a trend */
     SK_LAG_KINDS

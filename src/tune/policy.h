@@ -472,9 +472,11 @@
 #define SK_LAG1_LEAST 0.1      /* a smaller correlation of neighbouring residuals has no consequence */
 #define SK_LAG1_ERRORS 4.0     /* and is chance up to so many 1/sqrt(n): fits are many, residuals not quite normal */
 #define SK_LAG1_TOLD 3.0       /* of the data's own increments: by so many 1/sqrt(n) it is told */
+#define SK_LAG1_BLIND 0.4      /* where this could not be told, nothing is said to be near 0 */
 #define SK_LAG1_DEVIATIONS 5.0 /* residuals are cut there: one wild step is not memory */
 #define SK_LAG1_PAIRS 20       /* with fewer a correlation says nothing */
 #define SK_LAG2_ERRORS 4.0     /* by which long steps must differ from noise at lag 2, to be told from it */
+#define SK_LAG_SWINGS 0.25     /* below minus this over longer steps a smooth path turns back */
 #define SK_THIN_MOST 32        /* steps: thinnings 2, 4, ... whose correlations are told */
 #define SK_SECOND_INERTIA (-0.125) /* second differences are correlated by up to 1/4 with a velocity, -1/2 without */
 #define SK_GAIN_LEAST 2.0          /* nats ahead of constant coefficients, or behind: about what chance gives */
