@@ -13,6 +13,7 @@
 
 #include "tune/policy.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -62,6 +63,7 @@ typedef struct step {
     sk_noise_fit *fit;
     bool sweep, polynomials;
     bool lenient; /* the step may lose, since the diffusion may become a simpler one */
+    bool turned;  /* the first step with other kernels than those of the model */
     double noise[SK_NOISE_MOST_DIM * SK_NOISE_MOST_DIM]; /* R after Newton */
     double scale[SK_NOISE_MOST_DIM], kappa[SK_NOISE_MOST_DIM];
     double floor[SK_NOISE_MOST_DIM];
@@ -222,7 +224,8 @@ static sock_status part_of_step(const step *s, int way, sk_noisy *out)
     return sk_add_diffusion_of(m->ctx, old ? now->model : middle->model, NULL, out->model);
 }
 
-/* The first way that loses at most `allowed` nats, or the best. */
+/* The first way that loses at most `allowed` nats, or the best. Where other kernels were asked for the whole step is
+ * the first that has them, whatever it loses: a part would keep those that were to go. */
 static sock_status guard(step *s, double allowed, sk_noisy *out)
 {
     const sk_noisy *now = &s->fit->now;
@@ -237,7 +240,8 @@ static sock_status guard(step *s, double allowed, sk_noisy *out)
             status = part_of_step(s, way, &one);
         }
         if (status >= 0 && one.model) status = sk_noisy_score(s->m, &one);
-        const bool good = status >= 0 && one.model && one.sum > now->sum - (s->lenient ? allowed : 0);
+        const double least = s->turned && way == WHOLE ? -DBL_MAX : now->sum - (s->lenient ? allowed : 0);
+        const bool good = status >= 0 && one.model && one.sum > least;
         if (status >= 0 && one.model && (good || !best.model || one.sum > best.sum)) {
             const sk_noisy last = best;
             best = one;
@@ -421,7 +425,8 @@ sock_status sk_noise_iterate(const sk_measured *m, sk_noise_fit *fit, size_t mos
         s.f = fit->drift[fit->f] && i > 1 ? fit->f : SK_MOST;
         s.a = fit->diffusion[fit->a] && i > 1 ? fit->a : SK_MOST;
         s.sweep = !turn && sk_noise_sweeps(i);
-        s.lenient = s.sweep || (fit->changed && i == 1);
+        s.turned = fit->changed && i == 1;
+        s.lenient = s.sweep || s.turned;
         s.polynomials = sk_noise_polynomials_alone(i);
         const bool anew = !turn && sk_noise_counts_anew(i);
         if (i <= 3 || s.sweep || again) SK_TRY(renew_substeps(m, anew, &fit->now, &more));
