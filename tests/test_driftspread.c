@@ -160,6 +160,77 @@ static void prop_infinite_precision_is_no_feature(void **state)
     case_bench_clear(&b);
 }
 
+/* What the rows say of every weight beside w (P x d), component after component: sum psi (P (t - Psi w)). */
+static void slow_pull(const case_bench *b, const spread_case *c, const double *psi, const double *w, double *pull)
+{
+    const size_t d = c->d;
+    for (size_t i = 0; i < b->v->n; i++)
+        for (size_t l = 0; l < d; l++) {
+            double left = b->v->t[i * d + l];
+            for (size_t j = 0; j < P; j++) left -= psi[i * P + j] * w[j * d + l];
+            for (size_t u = 0; u < P * d; u++)
+                if (c->coupling == SK_JOINT || u / P == l)
+                    pull[u] += psi[i * P + u % P] * weight(b, c, i, u / P, l) * left;
+        }
+}
+
+/* A weight that is 0 and asked: no prior, and the move delta = S pull to where the rows have it counts once. */
+static void prop_a_weight_that_is_asked_counts_with_its_move(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < CASES; i++) {
+        const spread_case *c = &cases[i];
+        const size_t d = c->d, order = P * d, asked = 1;
+        case_bench b = case_bench_new(ctx, d, c->diagonal, true);
+        double *psi = some_psi(b.rows->n), *w = sk_doubles(ctx, P, d), *lambda = sk_doubles(ctx, P, d);
+        double *h = sk_doubles(ctx, order, order), *g = sk_doubles(ctx, order, order),
+               *s = sk_doubles(ctx, order, order);
+        double *t = sk_doubles(ctx, order, order), *delta = sk_doubles(ctx, order, 1);
+        size_t *pivot = sk_alloc(ctx, order, sizeof *pivot);
+        bool counts[3] = {true, false, true};
+        for (size_t k = 0; k < d; k++) w[k] = 0.3 + (double)k;
+        for (size_t u = 0; u < order; u++) lambda[u] = u % P == asked ? (counts[u / P] ? 0 : INFINITY) : 2;
+        slow_sums(&b, c, psi, h, g);
+        slow_pull(&b, c, psi, w, delta);
+        for (size_t u = 0; u < order; u++) {
+            if (u % P != asked || !counts[u / P]) delta[u] = 0;
+            for (size_t v = 0; v < order; v++) {
+                const bool out = isinf(lambda[u]) || isinf(lambda[v]);
+                h[u * order + v] = out ? u == v : h[u * order + v];
+                g[u * order + v] = out ? 0 : g[u * order + v];
+                s[u * order + v] = h[u * order + v] + (u == v && !isinf(lambda[u]) ? lambda[u] : 0);
+            }
+        }
+        assert_true(sk_eliminate(order, 0, s, pivot));
+        sk_unwind(order, s, pivot, delta);
+        for (size_t u = 0; u < order; u++) s[u] = isinf(lambda[u]) ? 0 : lambda[u];
+        slow_covariance(order, h, g, s, t);
+
+        sk_drift_spread *spread = NULL;
+        sk_factor *f = NULL;
+        assert_int_equal(sk_drift_spread_new(ctx, P, d, c->coupling, &spread), SOCK_OK);
+        assert_int_equal(sk_drift_spread_ask(ctx, spread, asked, counts, w), SOCK_OK);
+        for (size_t block = 0; block < b.rows->blocks; block++) {
+            const sk_view *v = case_view(ctx, b.views, block);
+            assert_int_equal(sk_drift_spread_add(ctx, spread, v, psi + v->begin * P), SOCK_OK);
+            sk_views_give(b.views, v);
+        }
+        assert_int_equal(sk_drift_spread_factor(ctx, spread, lambda, &f), SOCK_OK);
+        for (size_t u = 0; u < order; u++)
+            for (size_t v = 0; v < order; v++) {
+                if (isinf(lambda[u]) || isinf(lambda[v]) || (c->coupling != SK_JOINT && u / P != v / P)) continue;
+                const double size =
+                    sqrt((t[u * order + u] + delta[u] * delta[u]) * (t[v * order + v] + delta[v] * delta[v]));
+                assert_near(covariance(f, d, u, v), t[u * order + v] + delta[u] * delta[v], 1e-9 * size);
+            }
+        sk_factor_free(f);
+        sk_drift_spread_free(spread);
+        sk_free(psi), sk_free(w), sk_free(lambda), sk_free(h), sk_free(g), sk_free(s), sk_free(t), sk_free(delta);
+        sk_free(pivot);
+        case_bench_clear(&b);
+    }
+}
+
 /* dx = -x dt + dW seen with its own precisions: S = 1 / sum h^2 x^2 P, and that is T where the noise is what P says. */
 static void test_driftspread__of_one_weight_is_the_inverse_of_its_information(void **state)
 {
@@ -337,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_factor_is_the_covariance_of_the_weights),
         cmocka_unit_test(prop_infinite_precision_is_no_feature),
+        cmocka_unit_test(prop_a_weight_that_is_asked_counts_with_its_move),
         cmocka_unit_test(test_driftspread__of_one_weight_is_the_inverse_of_its_information),
         cmocka_unit_test(test_driftspread__of_learned_weights_is_the_posterior_covariance),
         cmocka_unit_test(prop_learned_precisions_solve_their_equation),

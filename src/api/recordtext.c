@@ -23,17 +23,18 @@ static void print_part(FILE *out, const sk_part *part, bool many, bool full)
     if (full && isfinite(part->lambda)) fprintf(out, ", lambda %.6g", part->lambda);
 }
 
-/* Of the coefficients of an equation, in their order. */
-static void print_errors(FILE *out, const sk_numbers *errors, int width)
+/* Of the coefficients of an equation, in their order. 0: the number was not estimated, the zero of a kernel in
+ * "-0.7*(x - 14)", or the 1 of a velocity. */
+static void print_errors(FILE *out, const char *equation, const sk_numbers *errors, int width)
 {
+    const char *zero = strstr(equation, "*(") ? "not estimated (a round zero)" : "fixed";
     if (!errors->count) return;
     fprintf(out, "%*serrors", width, "");
-    for (size_t i = 0; i < errors->count;
-         i++) { /* 0: the number was not estimated, as the origin of a short equation */
+    for (size_t i = 0; i < errors->count; i++) {
         if (errors->value[i] > 0)
             fprintf(out, "%s +- %.2g", i ? "," : "", errors->value[i]);
         else
-            fprintf(out, "%s fixed", i ? "," : "");
+            fprintf(out, "%s %s", i ? "," : "", zero);
     }
     fputc('\n', out);
 }
@@ -53,7 +54,7 @@ static void print_list(FILE *out, const sk_texts *equations, const sk_number_lis
 {
     for (size_t i = 0; i < equations->count && i < MOST_EQUATIONS; i++) {
         fprintf(out, "%*s%s\n", width, "", equations->text[i]);
-        if (i < errors->count) print_errors(out, &errors->list[i], width);
+        if (i < errors->count) print_errors(out, equations->text[i], &errors->list[i], width);
         print_unlogged(out, equations->text[i], width);
     }
     if (equations->count > MOST_EQUATIONS)

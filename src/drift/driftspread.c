@@ -17,6 +17,7 @@ void sk_drift_spread_free(sk_drift_spread *s)
     sk_free(s->list);
     sk_free(s->h);
     sk_free(s->g);
+    sk_free(s->pull);
     sk_free(s);
 }
 
@@ -147,16 +148,70 @@ static void add_lists(sock_context *ctx, sk_drift_spread *s, const sk_view *v, c
         }
 }
 
+/* Number `at` of all systems as an entry of the weights, p x d, where it is one. */
+static bool has_entry(const sk_drift_spread *s, size_t at) { return !s->list || s->list[at] != SIZE_MAX; }
+
+static size_t entry_of(const sk_drift_spread *s, size_t at)
+{
+    if (s->list) return s->list[at] * s->shape.d + at / s->order;
+    return at % s->shape.p * s->shape.d + at / s->shape.p;
+}
+
+/* ---- A weight that is asked though it is 0 ---- */
+
+sock_status sk_drift_spread_ask(sock_context *ctx, sk_drift_spread *s, size_t j, const bool *counts, const double *w)
+{
+    s->asked = j;
+    s->counts = counts;
+    s->about = w;
+    s->pull = sk_doubles(ctx, s->systems, s->order);
+    return s->pull ? SOCK_OK : SOCK_ENOMEM;
+}
+
+/* Whether number `at` of all systems is such a weight. */
+static bool is_asked(const sk_drift_spread *s, size_t at)
+{
+    if (!s->counts || !has_entry(s, at)) return false;
+    const size_t entry = entry_of(s, at), d = s->shape.d;
+    assert(d > 0);
+    return entry / d == s->asked && s->counts[entry % d];
+}
+
+/* left (d) = what the weights leave of row i. */
+static void leave(const sk_drift_spread *s, const sk_view *v, size_t i, const double *psi, double *left)
+{
+    const size_t d = s->shape.d;
+    memcpy(left, v->t + i * d, d * sizeof *left);
+    for (size_t j = 0; s->about && j < s->shape.p; j++) sk_axpy(d, -psi[j], s->about + j * d, left);
+}
+
+/* weight: n x d x d, P of the rows. left: d to work with. */
+static void add_pull(const sk_drift_spread *s, const sk_view *v, const double *psi, const double *weight, double *left)
+{
+    const size_t d = s->shape.d, p = s->shape.p;
+    assert(d > 0);
+    for (size_t at = 0; at < s->systems * s->order; at++) {
+        if (!is_asked(s, at)) continue;
+        const size_t k = entry_of(s, at) % d;
+        for (size_t i = 0; i < v->n; i++) {
+            const double *row = weight + (i * d + k) * d, *own = psi + i * p;
+            leave(s, v, i, own, left);
+            s->pull[at] += own[s->asked] * (s->systems == 1 ? sk_dot(d, row, left) : row[k] * left[k]);
+        }
+    }
+}
+
 sock_status sk_drift_spread_add(sock_context *ctx, sk_drift_spread *s, const sk_view *v, const double *psi)
 {
     const size_t p = s->shape.p, d = s->shape.d;
     double *scaled = sk_doubles_unset(ctx, AT_ONCE, SK_MAX(p, 2 * s->order)),
            *weight = sk_doubles_unset(ctx, v->n, d * d);
-    double *noise = sk_doubles(ctx, v->n, d * d);
+    double *noise = sk_doubles(ctx, v->n + 1, d * d);
     const sock_status status = scaled && weight && noise ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0) {
         row_weights(s, v, weight, noise);
         (s->list ? add_lists : add_blocks)(ctx, s, v, psi, weight, noise, scaled);
+        if (s->counts) add_pull(s, v, psi, weight, noise + v->n * d * d);
         s->rows += (double)v->n;
     }
     for (size_t i = 0; status >= 0 && i < v->n; i++) {
@@ -173,21 +228,13 @@ void sk_drift_spread_multiply(sk_drift_spread *s, double times)
 {
     sk_scale(s->systems * s->order * s->order, times, s->h);
     sk_scale(s->systems * s->order * s->order, times, s->g);
+    if (s->pull) sk_scale(s->systems * s->order, times, s->pull);
     s->rows *= times;
     s->size *= times;
     s->weight *= times;
 }
 
 double sk_drift_spread_ridge(const sk_drift_spread *s, double l) { return l * s->size * s->weight / s->rows; }
-
-/* Number `at` of all systems as an entry of the weights, p x d, where it is one. */
-static bool has_entry(const sk_drift_spread *s, size_t at) { return !s->list || s->list[at] != SIZE_MAX; }
-
-static size_t entry_of(const sk_drift_spread *s, size_t at)
-{
-    if (s->list) return s->list[at] * s->shape.d + at / s->order;
-    return at % s->shape.p * s->shape.d + at / s->shape.p;
-}
 
 /* ---- One system ---- */
 
@@ -267,6 +314,18 @@ static sock_status covariance(sock_context *ctx, const desk *t, size_t order, co
     return SOCK_OK;
 }
 
+/* middle += delta delta', delta = S pull: behind covariance, which leaves the factor of H + Lambda. */
+static sock_status add_shift(sock_context *ctx, const desk *t, const double *pull)
+{
+    double *delta = sk_doubles(ctx, SK_MAX(t->count, (size_t)1), 1);
+    if (!delta) return SOCK_ENOMEM;
+    for (size_t i = 0; i < t->count; i++) delta[i] = t->unit[i] * pull[t->index[i]];
+    if (t->count) sk_cholesky_solve(ctx, t->count, 1, t->left, t->count, delta, 1);
+    for (size_t i = 0; i < t->count; i++) sk_axpy(t->count, delta[i], delta, t->middle + i * t->count);
+    sk_free(delta);
+    return SOCK_OK;
+}
+
 /* ---- Learned weights ---- */
 
 /* Diagonal of S into variance (count, in the units of the desk). */
@@ -314,6 +373,8 @@ sock_status sk_drift_spread_learned(sock_context *ctx, const sk_drift_spread *s,
     sock_status status = SOCK_OK;
     for (size_t i = 0; status >= 0 && i < s->systems; i++)
         status = learn_system(ctx, order, s->h + i * order * order, side + i * order, lambda + i * order);
+    for (size_t at = 0; status >= 0 && at < s->systems * order; at++)
+        if (is_asked(s, at)) lambda[at] = 0;
     sk_free(side);
     return status;
 }
@@ -332,6 +393,7 @@ static sock_status factor_system(sock_context *ctx, const sk_drift_spread *s, si
     const size_t order = s->order, square = order * order;
     SK_TRY(desk_new(ctx, order, s->h + i * square, lambda + i * order, &w->t[i]));
     SK_TRY(covariance(ctx, &w->t[i], order, s->h + i * square, s->g + i * square, lambda + i * order));
+    if (s->counts) SK_TRY(add_shift(ctx, &w->t[i], s->pull + i * order));
     return sk_factor_symmetric(ctx, w->t[i].count, w->t[i].middle, &w->l[i], &w->rank[i]);
 }
 

@@ -16,6 +16,10 @@ typedef struct sk_drift_spread {
     size_t *list;          /* systems x order: the features of each, SIZE_MAX: none; NULL: all p */
     double *h, *g;         /* systems x order^2; lower triangles */
     double rows, size, weight;
+    size_t asked;        /* the feature of sk_drift_spread_ask, */
+    const bool *counts;  /* d: components of which it is asked; NULL: none */
+    const double *about; /* p x d */
+    double *pull;        /* systems x order: what the rows say of its weights, Psi' P (t - Psi w) */
 } sk_drift_spread;
 
 sock_status sk_drift_spread_new(sock_context *ctx, size_t p, size_t d, sk_coupling coupling, sk_drift_spread **out);
@@ -23,6 +27,13 @@ sock_status sk_drift_spread_new(sock_context *ctx, size_t p, size_t d, sk_coupli
  * move, and in many dimensions they are most of them. */
 sock_status sk_drift_spread_listed(sock_context *ctx, size_t p, size_t d, const double *w, sk_drift_spread **out);
 void sk_drift_spread_free(sk_drift_spread *spread);
+
+/* Before rows are added: in the components that count (d) feature j, whose weight in w (p x d) is 0, is no more known
+ * to be 0 than the others are what they are: it has no prior, and the law is that of the weights with it, about w. So
+ * where they would be by the rows, w + delta, counts as an error of one size. All borrowed. w NULL: the targets of the
+ * views are what w leaves. */
+sock_status sk_drift_spread_ask(sock_context *ctx, sk_drift_spread *spread, size_t j, const bool *counts,
+                                const double *w);
 
 /* Rows of a view, with their integrated features psi (n x p). */
 sock_status sk_drift_spread_add(sock_context *ctx, sk_drift_spread *spread, const sk_view *v, const double *psi);

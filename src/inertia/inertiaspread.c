@@ -40,13 +40,12 @@ static const sk_trial *kicks_of(const looking *l) { return l->fit->diffusion[l->
 
 /* ---- The force ---- */
 
-/* Sums as those of the fit; of a learned force in several dimensions the features alone that have a weight. */
-static sock_status new_sums(looking *l)
+/* Sums as those of the fit; of a learned force in several dimensions the features alone that have a weight (p x d). */
+static sock_status new_sums(looking *l, const double *weight)
 {
     const sk_trial *t = force_of(l);
     sock_context *ctx = l->w->ctx;
-    if (t->learned && t->d > 1)
-        return sk_drift_spread_listed(ctx, t->p, t->d, t->solution + t->folds * t->size, &l->force);
+    if (t->learned && t->d > 1) return sk_drift_spread_listed(ctx, t->p, t->d, weight, &l->force);
     if (!sk_bands_affordable(t->p, t->d, t->d > 1))
         return sk_fail(ctx, SOCK_ENUMERIC, "bands: too many weights"); /* a model without bands is a model */
     return sk_drift_spread_new(ctx, t->p, t->d, t->d > 1 ? SK_JOINT : SK_APART, &l->force);
@@ -75,7 +74,11 @@ static sock_status add_force_rows(void *arg, size_t begin, size_t end, size_t fo
     if (status >= 0) status = sk_inertial_means(l->w, &l->rows, force_of(l)->map, begin, end, psi);
     if (status >= 0) {
         precisions(&l->rows, begin, n, precision);
-        const sk_view view = {.n = n, .d = d, .integral = l->rows.pass->s + begin * d * d, .precision = precision};
+        const sk_view view = {.n = n,
+                              .d = d,
+                              .t = l->rows.pass->e + begin * d,
+                              .integral = l->rows.pass->s + begin * d * d,
+                              .precision = precision};
         status = sk_drift_spread_add(l->w->ctx, l->force, &view, psi);
     }
     sk_free(psi);
@@ -87,14 +90,21 @@ static sock_status add_force_rows(void *arg, size_t begin, size_t end, size_t fo
 static sock_status force_law(looking *l, sk_factor **out)
 {
     const sk_trial *t = force_of(l);
+    const double *weight = t->solution + t->folds * t->size;
+    sk_guess guess = {0};
     double *lambda = sk_doubles(l->w->ctx, t->size, 1);
-    sock_status status = lambda ? new_sums(l) : SOCK_ENOMEM;
-    if (status >= 0) status = sk_inertial_each(l->w, add_force_rows, l);
+    sock_status status = lambda ? SOCK_OK : SOCK_ENOMEM;
     if (status >= 0 && t->learned)
-        status = sk_drift_spread_learned(l->w->ctx, l->force, t->solution + t->folds * t->size, lambda);
+        status = sk_guess_constant(l->w->ctx, t->map, t->d, weight, l->w->sets.units, t->d, &guess);
+    if (status >= 0) status = new_sums(l, guess.counts ? guess.kept : weight);
+    if (status >= 0 && guess.counts)
+        status = sk_drift_spread_ask(l->w->ctx, l->force, guess.constant, guess.counts, NULL);
+    if (status >= 0) status = sk_inertial_each(l->w, add_force_rows, l);
+    if (status >= 0 && t->learned) status = sk_drift_spread_learned(l->w->ctx, l->force, weight, lambda);
     for (size_t i = 0; status >= 0 && !t->learned && i < t->size; i++)
         lambda[i] = sk_drift_spread_ridge(l->force, t->l);
     if (status >= 0) status = sk_drift_spread_factor(l->w->ctx, l->force, lambda, out);
+    sk_guess_clear(&guess);
     sk_free(lambda);
     return status;
 }

@@ -165,6 +165,22 @@ static sock_status add_pieces(const looking *w, const sk_features *map, sk_drift
     return status;
 }
 
+/* A constant that is asked: what the rows say of its weights is Psi' (t - Psi w). */
+static sock_status ask_constant(sock_context *ctx, const sk_guess *guess, const double *w, const sk_drift_sums *sums,
+                                sk_drift_spread *spread)
+{
+    const size_t p = sums->p, d = sums->d, order = p * d;
+    SK_TRY(sk_drift_spread_ask(ctx, spread, guess->constant, guess->counts, w));
+    for (size_t k = 0; k < d; k++) {
+        const size_t at = k * p + guess->constant;
+        double pull = sums->g[at];
+        for (size_t i = 0; i < order; i++)
+            pull -= sums->h[SK_MAX(at, i) * order + SK_MIN(at, i)] * w[i % p * d + i / p];
+        spread->pull[at] = guess->counts[k] ? pull : 0;
+    }
+    return SOCK_OK;
+}
+
 /* The law of the weights of a term from these sums; t: how they were found. */
 static sock_status factor_of(const looking *w, const sk_drift_term *term, const sk_trial *t, sk_drift_sums *const *sums,
                              sk_factor **out)
@@ -174,7 +190,10 @@ static sock_status factor_of(const looking *w, const sk_drift_term *term, const 
     const double ridge = w->times * (double)sums[0]->rows[0] * t->l * sk_drift_sums_unit(sums[0]);
     double *lambda = sk_doubles(ctx, order, 1);
     sk_drift_spread *spread = NULL;
+    sk_guess guess = {0};
     sock_status status = lambda ? sk_drift_spread_new(ctx, p, d, SK_JOINT, &spread) : SOCK_ENOMEM;
+    if (status >= 0 && t->learned) status = sk_guess_constant(ctx, term->map, d, term->weight, w->m->units, d, &guess);
+    if (status >= 0 && guess.counts) status = ask_constant(ctx, &guess, term->weight, sums[0], spread);
     if (status >= 0) {
         memcpy(spread->h, sums[0]->h, order * order * sizeof *spread->h);
         memcpy(spread->g, sums[1]->h, order * order * sizeof *spread->g);
@@ -184,6 +203,7 @@ static sock_status factor_of(const looking *w, const sk_drift_term *term, const 
     }
     if (status >= 0) status = sk_drift_spread_factor(ctx, spread, lambda, out);
     sk_drift_spread_free(spread);
+    sk_guess_clear(&guess);
     sk_free(lambda);
     return status;
 }

@@ -117,6 +117,7 @@ static sock_status measure(inquiry *q, const sk_transitions *rows)
     sk_measured_clear(&q->m);
     SK_TRY(sk_measured_new(s->ctx, rows, q->list, (const char *const *)s->spec->data->state, &q->m));
     q->m.substeps = s->spec->substeps;
+    q->m.units = s->sets.units;
     return SOCK_OK;
 }
 
@@ -397,6 +398,7 @@ static sock_status widen(inquiry *q, sk_noise_fit *fit)
     if (s->rows == q->m.rows) return SOCK_OK;
     SK_TRY(sk_measured_new(s->ctx, s->rows, &s->list, q->m.names, &all));
     all.substeps = q->m.substeps;
+    all.units = s->sets.units;
     all.mode = fit->now.noise ? q->m.mode : SK_NOISE_NONE;
     sk_measured_clear(&q->m);
     q->m = all;

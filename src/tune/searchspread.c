@@ -52,6 +52,67 @@ static sock_status take_some(looking *w)
     return status;
 }
 
+/* ---- Zeros that are guesses ---- */
+
+static const double ROUNDING = 1e-9; /* of a zero from the units and back */
+
+/* Whether that of coordinate k is one: not the zero of the data, nor a bound. */
+static bool is_guess(const sk_units *units, const double *origin, size_t k)
+{
+    const double zero = units->centre[k] + units->scale[k] * units->zero[k];
+    return origin[k] == units->zero[k] && fabs(zero) > ROUNDING * (fabs(units->centre[k]) + units->scale[k]);
+}
+
+void sk_guess_clear(sk_guess *guess)
+{
+    sk_free(guess->counts);
+    sk_free(guess->kept);
+    *guess = (sk_guess){0};
+}
+
+/* Features with a weight that have a power of such a coordinate make their components count; one with the constant
+ * does not. */
+static bool find_components(const sk_features *map, size_t d, const double *w, const sk_units *units,
+                            size_t coordinates, unsigned *power, sk_guess *out)
+{
+    const size_t p = sk_features_count(map), in = sk_features_dim(map);
+    const double *origin = sk_features_origin(map);
+    bool any = false;
+    out->constant = p;
+    for (size_t j = 0; j < p; j++) {
+        double size;
+        unsigned degree = 0;
+        bool guess = false;
+        sk_features_monomial(map, j, power, &size);
+        for (size_t k = 0; k < in; k++) degree += power[k];
+        for (size_t k = 0; k < SK_MIN(in, coordinates); k++) guess = guess || (power[k] && is_guess(units, origin, k));
+        if (!degree) out->constant = j;
+        for (size_t k = 0; k < d; k++) out->counts[k] = out->counts[k] || (guess && w[j * d + k] != 0);
+    }
+    for (size_t k = 0; k < d; k++) {
+        out->counts[k] = out->counts[k] && out->constant < p && w[out->constant * d + k] == 0;
+        any = any || out->counts[k];
+    }
+    return any;
+}
+
+sock_status sk_guess_constant(sock_context *ctx, const sk_features *map, size_t d, const double *w,
+                              const sk_units *units, size_t coordinates, sk_guess *out)
+{
+    const size_t p = sk_features_count(map);
+    *out = (sk_guess){0};
+    if (!units || !sk_features_polynomial(map) || !sk_features_origin(map)) return SOCK_OK;
+    unsigned *power = sk_alloc(ctx, sk_features_dim(map), sizeof *power);
+    out->counts = sk_alloc(ctx, d, sizeof *out->counts);
+    out->kept = sk_doubles(ctx, p, d);
+    const bool good = power && out->counts && out->kept;
+    const bool any = good && find_components(map, d, w, units, coordinates, power, out);
+    for (size_t i = 0; any && i < p * d; i++) out->kept[i] = i / d == out->constant && out->counts[i % d] ? 1 : w[i];
+    sk_free(power);
+    if (!any) sk_guess_clear(out);
+    return good ? SOCK_OK : SOCK_ENOMEM;
+}
+
 /* ---- Drifts ---- */
 
 static sock_status add_rows(sock_context *ctx, const sk_trial *t, const sk_view *v, sk_drift_spread *sums)
@@ -88,13 +149,15 @@ static sock_status penalties(sock_context *ctx, const sk_trial *t, const sk_drif
     return SOCK_OK;
 }
 
-/* Sums as those of the fit, without the features that a learned drift has no weight for where components are apart. */
-static sock_status new_sums(const looking *w, const sk_trial *t, bool screened, sk_drift_spread **out)
+/* Sums as those of the fit, without the features that a learned drift has no weight for (p x d) where components are
+ * apart. */
+static sock_status new_sums(const looking *w, const sk_trial *t, bool screened, const double *weight,
+                            sk_drift_spread **out)
 {
     sock_context *ctx = w->s->ctx;
     const sk_coupling coupling = sk_drift_coupling(t->p, t->d, w->diagonal, t->learned);
     if (t->learned && t->d > 1 && (screened || coupling == SK_APART))
-        return sk_drift_spread_listed(ctx, t->p, t->d, t->solution + t->folds * t->size, out);
+        return sk_drift_spread_listed(ctx, t->p, t->d, weight, out);
     if (!sk_bands_affordable(t->p, t->d, coupling == SK_JOINT))
         return sk_fail(ctx, SOCK_ENUMERIC, "bands: too many weights"); /* a model without bands is a model */
     return sk_drift_spread_new(ctx, t->p, t->d, coupling, out);
@@ -104,13 +167,20 @@ static sock_status drift_law(const looking *w, const sk_trial *t, bool screened,
 {
     sock_context *ctx = w->s->ctx;
     sk_drift_spread *sums = NULL;
+    sk_guess guess = {0};
+    const sk_transitions *rows = w->s->rows;
+    const double *solution = t->solution + t->folds * t->size;
     double *lambda = sk_doubles(ctx, t->size, 1);
     sock_status status = lambda ? SOCK_OK : SOCK_ENOMEM;
-    if (status >= 0) status = new_sums(w, t, screened, &sums);
+    if (status >= 0 && t->learned)
+        status = sk_guess_constant(ctx, t->map, t->d, solution, w->s->sets.units, rows->in, &guess);
+    if (status >= 0) status = new_sums(w, t, screened, guess.counts ? guess.kept : solution, &sums);
+    if (status >= 0 && guess.counts) status = sk_drift_spread_ask(ctx, sums, guess.constant, guess.counts, solution);
     if (status >= 0) status = add_all_rows(w, t, sums);
     if (status >= 0) status = penalties(ctx, t, sums, lambda);
     if (status >= 0) status = sk_drift_spread_factor(ctx, sums, lambda, out);
     sk_drift_spread_free(sums);
+    sk_guess_clear(&guess);
     sk_free(lambda);
     return status;
 }
