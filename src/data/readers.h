@@ -1,4 +1,4 @@
-/* readers.h - from bytes of a file to a data set; each reader takes the whole file in memory, so that tests and fuzzers
+/* readers.h - from bytes of a file to a data set; each reader takes text in memory, so that tests and fuzzers
  * need no files. */
 #ifndef SK_READERS_H
 #define SK_READERS_H
