@@ -110,7 +110,7 @@ static void test_rulenoise__noise_is_taken_for_a_gain_or_where_it_is_sure(void *
     assert_false(sk_noise_is_behind(0.1, true));
     assert_false(sk_noise_gains(&(sk_noise_evidence){2, false, 9, {2.5, 0}, {30, 0}}));
     assert_false(sk_noise_gains(&(sk_noise_evidence){1, false, 9, {30, 0}, {1.9, 0}})); /* a better drift is no noise */
-    assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-5, 0}, {30, 0}}));
+    assert_true(sk_noise_is_sure(&(sk_noise_evidence){2, false, 4.1, {-5, 0}, {30, 0}}));
     assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, false, 3.9, {-5, 0}, {30, 0}}));
     assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-11, 0}, {30, 0}}));
     assert_false(sk_noise_is_sure(&(sk_noise_evidence){2, false, 5, {-5, 0}, {2.6, 0}}));
