@@ -111,7 +111,9 @@ static void test_lags__what_they_say(void **state)
                  {{-0.5, 0, -0.66, 0, NULL}, 3000, SK_LAG_EITHER},       /* independent observations */
                  {{-0.316, -0.116, -0.55, 0, NULL}, 300, SK_LAG_EITHER}, /* too few */
                  {{0.9, 0.8, 0.2, 3, stays}, 3000, SK_LAG_INERTIA},
-                 {{0.4, 0.2, -0.4, 3, gone}, 3000, SK_LAG_MEMORY}};
+                 {{0.4, 0.2, -0.4, 3, gone}, 3000, SK_LAG_MEMORY},
+                 {{0.4, 0.2, -0.13, 3, gone}, 3000, SK_LAG_MEMORY}, /* half way from -1/2 to a velocity's 1/4 */
+                 {{0.4, 0.2, -0.12, 3, gone}, 3000, SK_LAG_INERTIA}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         assert_int_equal(sk_lags_say(&cases[i].lags, cases[i].n), cases[i].kind);
