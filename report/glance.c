@@ -80,6 +80,16 @@ static void put_nearest(FILE *out, const sock_checks *c)
                 least->p_adjusted, c->alpha);
 }
 
+/* Tests that would object if each were the only one. */
+static void put_signs(FILE *out, const sock_checks *c)
+{
+    size_t told = 0;
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++)
+        if (c->test[i].valid && c->test[i].p < c->alpha)
+            fprintf(out, "%s%s", told++ ? ", " : " Weak signs against it: ", c->test[i].name);
+    if (told) fprintf(out, " (p below %.2g, %s).", c->alpha, told == 1 ? "by itself" : "each by itself");
+}
+
 static void put_right(FILE *out, const rep_facts *f, grade g)
 {
     const sock_checks *c = &f->check;
@@ -87,6 +97,7 @@ static void put_right(FILE *out, const rep_facts *f, grade g)
     size_t made, count = f->has_check ? objecting(c, &made) : (made = 0);
     if (g == UNKNOWN) {
         fputs(!made ? "<b>Not tested.</b>" : "<b>Cannot be told</b> from so few steps.", out);
+        if (made) put_signs(out, c);
     } else if (g == GOOD) {
         fprintf(out, "<b>As far as %zu tests see</b>", made);
         put_nearest(out, c);
@@ -104,6 +115,13 @@ static void put_right(FILE *out, const rep_facts *f, grade g)
 }
 
 /* ---- Better than constants? ---- */
+
+static int has_memory(const rep_facts *f)
+{
+    for (int i = 0; f->has_check && i < SOCK_CHECK_TESTS; i++)
+        if (f->check.test[i].objects && strcmp(f->check.test[i].name, "memory") == 0) return 1;
+    return 0;
+}
 
 static int is_constant(const sk_parts *parts)
 {
@@ -145,9 +163,10 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
         return g == BAD ? PARTLY : GOOD;
     }
     if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
-        fputs("<b>It is one itself</b>, with constant drift and noise. On steps that a fit had not seen nothing else "
-              "did clearly better.",
+        fputs("<b>It is one itself</b>, with constant drift and noise. On steps that a fit had not seen no other drift "
+              "or noise did clearly better",
               out);
+        fputs(has_memory(f) ? ", none of which knows the step before." : ".", out);
         return UNKNOWN;
     }
     fprintf(out, "<b>No.</b> On steps that a fit had not seen %s does %s%s.", than,
@@ -298,11 +317,18 @@ static grade put_sure(FILE *out, const rep_facts *f)
         fputs("<b>Not known.</b> The model has no bands.", out);
         return UNKNOWN;
     }
-    const grade g = loose_f < sure ? GOOD : loose_f < 1 ? PARTLY : BAD;
-    fputs(g == GOOD ? "<b>Well known.</b> " : g == PARTLY ? "<b>Roughly.</b> " : "<b>Hardly.</b> ", out);
+    const int objects = f->has_check && !f->check.ok, narrow = loose_f < sure;
+    const grade g = narrow && !objects ? GOOD : loose_f < 1 ? PARTLY : BAD;
+    fputs(g == GOOD     ? "<b>Well known.</b> "
+          : narrow      ? "<b>Narrow bands</b> around an equation that is not right. "
+          : g == PARTLY ? "<b>Roughly.</b> "
+                        : "<b>Hardly.</b> ",
+          out);
     fputs("Where the data are, ", out), put_loose(out, f, 0);
     if (isfinite(loose_a)) fputs(", ", out), put_loose(out, f, 1);
-    fputs(f->seen > 1 ? " (bands of 90 %; all others are known better)" : " (bands of 90 %)", out);
+    fputs(f->seen > 1 ? " (bands of 90 %, other forms of the equation in them; all others are known better)"
+                      : " (bands of 90 %, other forms of the equation in them)",
+          out);
     fputs(f->has_check && !f->check.ok ? ", if the equation were right."
           : grade_of(f) == UNKNOWN     ? ", if the equation is right, which is not known."
                                        : ".",

@@ -52,7 +52,8 @@ static double chance_of(const curve_set *c, size_t i)
 static int at_peak(const curve_set *c, size_t i, int side)
 {
     const dots *d = c->dots;
-    const double low = i ? d->x[i - 1] : c->x[0], high = i + 1 < d->count ? d->x[i + 1] : c->x[c->count - 1];
+    if (!i || i + 1 == d->count) return 0; /* at an end of the data nothing says that it turns back */
+    const double low = d->x[i - 1], high = d->x[i + 1];
     for (size_t g = 1; g + 1 < c->count; g++)
         if (c->x[g] > low && c->x[g] < high && side * (c->model[g] - c->model[g - 1]) > 0 &&
             side * (c->model[g] - c->model[g + 1]) > 0)

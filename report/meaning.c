@@ -80,6 +80,16 @@ static void put_user_value(FILE *out, const char *name, double value)
 
 /* ---- Words ---- */
 
+/* How long a turn around a focus or a centre takes. */
+static void put_round(FILE *out, const fig_input *in, json_t *eigenvalues)
+{
+    const double im = fabs(json_number_value(at(at(eigenvalues, 0), 1)));
+    if (json_array_size(eigenvalues) != 2 || !(im > 0)) return;
+    fputs("; around it a turn takes ", out);
+    page_figures(out, 6.283185307179586 / im, 3);
+    put_time(out, in);
+}
+
 static int is_at_zero(json_t *x)
 {
     size_t i;
@@ -125,6 +135,7 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
     if (isfinite(info_number(relaxation, "value")))
         fputs("; without noise a small push dies down to a third (1/e) in ", out), put_range(out, relaxation),
             put_time(out, in);
+    put_round(out, in, json_object_get(point, "eigenvalues"));
     if (is_at_zero(x) && !has_constant_terms(f))
         fputs("; it is at 0 because this form of the equation has no constant", out);
     if (info_number(point, "in_draws") < 0.95)
@@ -251,12 +262,13 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
     }
     if (json_array_size(list)) fputs("</ul>\n", out);
     if (!isfinite(info_number(relaxation, "value"))) return;
-    fputs("<p>With its noise, in the long run, it forgets where it began after ", out);
+    fputs("<p>With its noise, in the long run and kept within the range, it forgets where it began after ", out);
     put_range(out, relaxation);
     put_time(out, in);
     fprintf(out, ", the time of the slowest change of its law%s.</p>\n",
-            json_array_size(json_object_get(told, "fixed_points")) ? "; that above is of small pushes, without noise"
-                                                                   : "");
+            json_array_size(json_object_get(told, "fixed_points"))
+                ? "; that above is of small pushes, without noise and ends"
+                : "");
 }
 
 static void put_current(FILE *out, const rep_facts *f, json_t *told)
@@ -538,8 +550,8 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
     put_inputs(out, json_object_get(told, "inputs"));
     fputs("What follows from the equation "
           "within the range of "
-          "the data. Numbers in brackets hold 90 % of the models that the data leave open, which may have terms that "
-          "this one leaves out.",
+          "the data. Brackets hold 90 % of the models that the data leave open, and \xc2\xb1 is their standard "
+          "deviation: they may have other terms than this one, and so be wider apart than its own errors.",
           out);
     fputs(f->has_check && !f->check.ok
               ? " <b>The verdict objects to this equation, and so to what follows.</b></figcaption>\n"

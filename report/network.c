@@ -314,7 +314,7 @@ static const char network_words[] =
     "larger, as a root mean square over the data. ";
 static const char network_keys[] =
     "<p class=\"keys\"><span class=\"key pushes\">speeds up</span> <span class=\"key pulls\">slows down</span> <span "
-    "class=\"key mixed\">both, as the states are</span></p>\n";
+    "class=\"key mixed\">either, as other states are</span></p>\n";
 
 /* Nothing is told. Of the noise nothing is asked here. */
 static void put_none(FILE *out, const network *n)
@@ -327,10 +327,16 @@ static void put_none(FILE *out, const network *n)
     fputs(". The noise of states may go together all the same: that is asked of <var>a</var>.</figcaption>\n", out);
 }
 
-static void put_couplings(FILE *out, const network *n)
+static void put_couplings(FILE *out, const rep_facts *f, const network *n)
 {
     fputs(network_words, out);
-    if (n->has_errors)
+    if (f->has_check && !f->check.ok)
+        fprintf(
+            out,
+            "Of %zu couplings those below %.1f standard errors are left out. <b>The verdict objects to this equation, "
+            "and so to these arrows: a state that moves along may stand for the true one.</b></figcaption>\n",
+            n->d * (n->d - 1), n->sure);
+    else if (n->has_errors)
         fprintf(out,
                 "Of %zu couplings those below %.1f standard errors are left out: chance alone would make one so large "
                 "in one page of twenty.</figcaption>\n",
@@ -345,7 +351,7 @@ static sock_status put_network(sock_context *ctx, FILE *out, const rep_facts *f,
     sock_status status = SOCK_OK;
     fputs("<section id=\"network\">\n<h2>Which state drives which</h2>\n", out);
     if (n->links) {
-        put_couplings(out, n);
+        put_couplings(out, f, n);
         status = draw_network(out, f, n) ? SOCK_OK : SOCK_ENOMEM;
         put_links(out, f, n);
     } else

@@ -75,7 +75,7 @@ int page_table_link(FILE *out, const fig_table *table)
     if (!csv) return 0;
     snprintf(name, sizeof name, "%s.csv", table->name);
     page_link(out, &(page_file){.name = name, .type = "text/csv", .chart = table->chart, .bytes = csv, .size = size});
-    if (table->every > 1) fprintf(out, " (one row of %zu)", table->every);
+    if (table->every > 1) fprintf(out, " (one row in %zu)", table->every);
     free(csv);
     return 1;
 }
@@ -84,7 +84,7 @@ void page_figures(FILE *out, double value, int figures)
 {
     const double size = fabs(value);
     if (value < 0) fputs("\xe2\x88\x92", out);
-    if (!(size >= 1e4 && size < 1e7)) {
+    if (!(size >= pow(10, figures) && size < 1e7)) {
         fprintf(out, "%.*g", figures, size);
         return;
     }

@@ -189,7 +189,7 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
 
 /* How to read the fields: curves with evidence, or arrows and outlines. */
 static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say. Bars that do not reach the "
-                                 "band of the curve are listed beneath, with the number that chance gives of a right "
+                                 "band of the curve are listed above, with the number that chance gives of a right "
                                  "model; many more, or a row of them on one side, speak against it.",
                   bare_words[] =
                       "Dots with bars of 90 % are what the data's own steps say: of a right model one in ten "
@@ -230,7 +230,8 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
         return "Paths of the learned equation, with its measurement noise, over the data.";
     if (f->seen < f->d && strcmp(c->figure, "slices") == 0)
         return "The force and the strength of its noise along positions and velocities, with the other states where "
-               "the data have them. There are no dots: of positions alone the steps say nothing of the force by "
+               "the data have them: a curve shows what comes with the state, not its effect alone. There are no dots: "
+               "of positions alone the steps say nothing of the force by "
                "themselves; the "
                "check below compares them with what the model foretells.";
     return c->shows;
@@ -239,6 +240,10 @@ static const char *chapter_shows(const rep_facts *f, const chapter *c)
 static const char *chapter_read(const rep_facts *f, const chapter *c, int dots, int boxes)
 {
     look_starts starts;
+    if (strcmp(c->figure, "paths") == 0 && f->has_check && !f->check.ok)
+        return "At each time half of the model's paths are in the narrow band, nine of ten in the wide one. The "
+               "verdict "
+               "objects to the model: where the data stay outside for long, its paths are not theirs.";
     if (strcmp(c->figure, "paths") == 0 && f->d == 1 && look_start(f->data, &starts) >= 0 && starts.count > 1)
         return "Three starts, a picture for each: at each time half of the model's paths from there are in the narrow "
                "band, nine of ten in the wide one. The strong line is the data's trajectory from that start; a single "

@@ -196,6 +196,46 @@ static void put_user_name(FILE *out, const char *name)
         page_text(out, name);
 }
 
+/* Squared changes of a state over all steps of the data. */
+static double squared_changes(const sock_data *data, size_t k)
+{
+    const size_t d = sock_data_dim(data);
+    double sum = 0;
+    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
+        const double *x;
+        const size_t length = sock_data_trajectory(data, j, NULL, &x);
+        for (size_t i = 1; i < length; i++) {
+            const double change = x[i * d + k] - x[(i - 1) * d + k];
+            if (isfinite(change)) sum += change * change;
+        }
+    }
+    return sum;
+}
+
+/* What the steps that were left out are of all change: neither a nor simulated paths have it. */
+static void wild_words(FILE *out, const rep_facts *f)
+{
+    const sk_oddities *odd = &f->record.odd;
+    double most = 0;
+    size_t worst = 0;
+    if (!odd->wild_steps || odd->wilds < odd->wild_steps || !f->same_data) return;
+    for (size_t k = 0; k < f->seen; k++) {
+        const char *name = sock_model_name(f->model, k);
+        double square = 0;
+        for (size_t i = 0; i < odd->wilds; i++)
+            if (odd->wild[i].state && strcmp(odd->wild[i].state, name) == 0)
+                square += pow(odd->wild[i].to - odd->wild[i].from, 2);
+        const double share = square / squared_changes(f->data, k);
+        if (share > most) most = share, worst = k;
+    }
+    if (!(most > 0)) return;
+    fprintf(out,
+            " That is without the %zu wild step%s, which the fit left out: %.2g %% of the sum of squared changes of ",
+            odd->wild_steps, plural((long long)odd->wild_steps), 100 * most);
+    page_text(out, sock_model_name(f->model, worst));
+    fputs(". Simulated paths have none.", out);
+}
+
 static double same(double x) { return x; }
 
 /* Where a has no formula on the first screen: how large it is, as people think of noise. */
@@ -224,7 +264,9 @@ void words_size(FILE *out, const rep_facts *f)
         if (most - least > 0.1 * most) fprintf(out, " (from %.2g to %.2g across the data)", least, most);
     }
     fputs(": one standard deviation, \xe2\x88\x9a<var>a</var>", out);
-    fputs(logs ? " (of a logarithm e to it).</p>\n" : ".</p>\n", out);
+    fputs(logs ? " (of a logarithm e to it)." : ".", out);
+    wild_words(out, f);
+    fputs("</p>\n", out);
     free(sd);
 }
 
@@ -594,7 +636,9 @@ void words_warnings(FILE *out, const rep_facts *f)
         if (!is_said(f, warnings->text[i])) put_warning(out, warnings->text[i]);
     odd_words(out, &f->record);
     if (f->record.found.limited)
-        put_warning(out, "the budget ended the search early: a longer one may find a better model");
+        put_warning(
+            out,
+            "the budget ended the search early: a longer one (--budget) may find a better model, so try that first");
     if (unsolved) put_warning(out, sk_warning_text(SK_WARN_UNSOLVED));
     fputs("</ul></div>\n", out);
 }

@@ -367,6 +367,12 @@
       for (p = 0; p < run.x.length; p += d) if (!isNaN(run.x[p])) square += Math.pow(own(k, run.x[p + k]) - mean, 2);
       parts.push(short(called(k)) + (n > 1 ? ': mean ' + show(mean) + ', standard deviation ' + show(Math.sqrt(square / (n - 1))) : ' ' + show(mean)));
     });
+    var gone = 0;
+    for (var i = 0; i < run.x.length; i += d) if (!isNaN(run.x[i]) && shown.some(function (k, at) {
+      var range = d > 1 && at === 0 ? picture.across : picture.up;
+      return run.x[i + k] < range[0] || run.x[i + k] > range[1];
+    })) gone++;
+    if (gone) parts.push(gone + ' of ' + state.paths + ' outside of the picture');
     if (run.lost) parts.push(run.lost + ' of ' + state.paths + ' paths left the finite numbers');
     words.textContent = parts.join('; ');
   }

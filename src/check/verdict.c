@@ -383,9 +383,10 @@ static const struct {
      "of "
      "the data, widened by half on each side.",
      "Use the model for single steps, not for paths; fit longer data, or name bounds (--lower, --upper)."},
-    {"none-few", is_good_of_few, "", "No objection, but {N} are few: only a large error of the model would show.", ""},
+    {"none-few", is_good_of_few, "", "No objection, but {N} are few: even a large error of the model need not show.",
+     ""},
     {"none-few", is_long_of_few, "",
-     "No objection, but {N} are few: only a large error of the model would show; steps are long for this system (h "
+     "No objection, but {N} are few: even a large error of the model need not show; steps are long for this system (h "
      "|f'| "
      "= {J}), so f and a are those of the sampled process.",
      ""},
@@ -406,7 +407,7 @@ static const struct {
      "Fit with --order 2."},
     {"season", is_season, "cycles",
      "The residuals come and go with a period of {P}: a season, or a cycle that the states do not hold.",
-     "Take the cycle out of the data, or add states that follow it."},
+     "Add states that follow it; where it comes from outside, take it out of the data."},
     {"time", is_trend, "time", "The law changes over time: {C}.",
      "Fit pieces of the time apart, take the trend out, or add what drives it as a state."},
     {"long-steps", is_long, "",

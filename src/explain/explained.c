@@ -262,7 +262,7 @@ static sock_status look_stationary(const sk_asker *ask, sk_explained *e)
         snprintf(e->stationary_reason, REASON, "the model has no diffusion");
     else if (ask->model->structure->order == 2)
         snprintf(e->stationary_reason, REASON,
-                 "positions have no noise of their own: it is told where all states have");
+                 "positions have no noise of their own, and it is computed only where every state has");
     else if (e->d > 2)
         snprintf(e->stationary_reason, REASON, "that is told in one and two dimensions");
     else if (e->d == 1)
