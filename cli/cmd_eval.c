@@ -207,7 +207,7 @@ static int grid_points(const cli *c, const sock_model *model, const char *grid, 
 {
     int code = input_values_check(c, model, given, true, "give --input-value NAME=NUMBER,... with --grid");
     if (code < 0) code = make_grid(c, grid, at);
-    if (code < 0 && at->natural) code = natural_points(c, &at->units, at->count, at->x);
+    if (code < 0 && at->natural) code = natural_points(c, &at->units, "--grid", at->count, at->x);
     if (code >= 0) return code;
     at->u = calloc(at->count * at->inputs + 1, sizeof *at->u);
     if (!at->u) return cli_fail(c, SOCK_ENOMEM);

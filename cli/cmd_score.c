@@ -82,7 +82,12 @@ static void print_unwanted(const sock_scores *s, const score_row rows[ROWS])
             if (j < i) break; /* told already */
             printf("%s%s", same++ ? ", " : "not computed: ", rows[j].key);
         }
-        if (same) printf(": %s\n", rows[i].value->reason);
+        const char *reason = rows[i].value->reason;
+        if (same)
+            printf(": %s%s\n", reason,
+                   strstr(reason, "training data") ? " (--train FILE)"
+                   : strstr(reason, "no truth")    ? " (--truth TRUTH)"
+                                                   : "");
     }
 }
 

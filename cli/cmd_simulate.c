@@ -7,6 +7,7 @@
 #define _GNU_SOURCE
 #include "inputvalues.h"
 #include "modeldata.h"
+#include "naturalunits.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -341,6 +342,19 @@ static void tell_unit(const cli *c, const sock_model *model, const wishes *w)
         cli_note(c, "--times are%s since 1970-01-01, as those of the fit were dates", unit + strlen(", time"));
 }
 
+/* --x0 of states that are logarithms: taken in x itself, or a word about it. */
+static int take_natural(const cli *c, const sock_model *model, const natural_units *natural, const starts *s)
+{
+    if (natural->name) return natural_points(c, natural, "--x0", s->count, s->x0);
+    for (size_t k = 0; k < sock_model_dim(model); k++)
+        if (strncmp(sock_model_name(model, k), "log(", 4) == 0) {
+            cli_note(c, "--x0 is of %s, a logarithm; --natural takes and writes it in the units of the data",
+                     sock_model_name(model, k));
+            break;
+        }
+    return -1;
+}
+
 static int get_starts(const cli *c, const sock_model *model, const wishes *w, starts *s)
 {
     input_values given = {0};
@@ -470,9 +484,12 @@ static size_t columns_of(const sock_model *model, const starts *s)
 }
 
 /* Through a data set, so that the file is what the library writes and reads everywhere else. */
-static int write_csv(const cli *c, const sock_model *model, const starts *s, const paths *p, const char *path)
+static int write_csv(const cli *c, const sock_model *model, const starts *s, const paths *p,
+                     const natural_units *natural, const char *path)
 {
     const size_t trajectories = s->count * p->each, width = columns_of(model, s);
+    char unit[UNIT_ROOM];
+    model_unit(c, model, unit);
     size_t at = 0;
     const char **names = calloc(width, sizeof *names);
     size_t *length = calloc(trajectories, sizeof *length);
@@ -480,7 +497,9 @@ static int write_csv(const cli *c, const sock_model *model, const starts *s, con
     sock_data *data = NULL;
     sock_status status = names && length && t && x ? SOCK_OK : SOCK_ENOMEM;
     for (size_t k = 0; status >= 0 && k < width; k++)
-        names[k] = k < s->d ? sock_model_name(model, k) : sock_model_input_name(model, k - s->d);
+        names[k] = k >= s->d       ? sock_model_input_name(model, k - s->d)
+                   : natural->name ? natural->name[k]
+                                   : sock_model_name(model, k);
     for (size_t j = 0; status >= 0 && j < trajectories; j++) {
         size_t start = j / p->each;
         length[j] = s->times[start];
@@ -496,6 +515,7 @@ static int write_csv(const cli *c, const sock_model *model, const starts *s, con
     if (status >= 0) status = sock_options_set(c->ctx, c->opts, "every", "1");
     if (status >= 0)
         status = sock_data_from_arrays(c->ctx, width, trajectories, length, t, x, names, NULL, c->opts, &data);
+    if (status >= 0 && *unit) status = sock_data_set_time_unit(c->ctx, data, unit);
     if (status >= 0) status = sock_data_write(c->ctx, data, path);
     sock_data_free(data);
     free((void *)names), free(length), free(t), free(x);
@@ -523,9 +543,12 @@ static int write_npy(const cli *c, const starts *s, const paths *p, const char *
     return status < 0 ? cli_fail(c, status) : -1;
 }
 
-static int write_paths(const cli *c, const sock_model *model, const starts *s, const paths *p, const char *path)
+static int write_paths(const cli *c, const sock_model *model, const starts *s, const paths *p,
+                       const natural_units *natural, const char *path)
 {
-    return path_ends_in(path, ".npy") ? write_npy(c, s, p, path) : write_csv(c, model, s, p, path);
+    for (size_t i = 0; natural->name && i < p->points * s->d; i++)
+        if (natural->logged[i % s->d]) p->x[i] = exp(p->x[i]);
+    return path_ends_in(path, ".npy") ? write_npy(c, s, p, path) : write_csv(c, model, s, p, natural, path);
 }
 
 /* An array has one time axis, and does not say it. */
@@ -578,7 +601,8 @@ static int run(int count, char **arguments)
 {
     const char *output = NULL, *number = "1", *step_text = NULL;
     wishes w = {0};
-    bool observed = false, velocities = false;
+    bool observed = false, velocities = false, is_natural = false;
+    natural_units natural = {0};
     paths p = {0};
     const cli_option own[] = {
         {"from", 0, &w.from, NULL, "FILE",
@@ -589,6 +613,7 @@ static int run(int count, char **arguments)
         {"inputs", 0, &w.inputs, NULL, "FILE",
          "inputs of the model: a CSV with the time and their columns, for all starts"},
         {"input-value", 0, &w.values, NULL, "NAME=NUMBER,...", "inputs of the model that stay as they are"},
+        {"natural", 0, NULL, &is_natural, NULL, "--x0 and paths of x itself where a state is log(x)"},
         {"paths", 0, &number, NULL, "N", "paths for each start (default: 1)"},
         {"uncertain", 0, NULL, &p.uncertain, NULL, "each path by a model drawn from what the fit leaves open"},
         {"step", 0, &step_text, NULL, "H",
@@ -621,15 +646,18 @@ static int run(int count, char **arguments)
         code = cli_usage_error(&c, "--velocities: %s is of order 1, all of its states are written", c.operand[0]);
         goto out;
     }
-    code = get_starts(&c, model, &w, &s);
+    code = is_natural ? natural_units_of(&c, model, &natural) : -1;
+    if (code < 0) code = get_starts(&c, model, &w, &s);
+    if (code < 0 && w.x0) code = take_natural(&c, model, &natural, &s);
     if (code < 0) tell_unit(&c, model, &w);
     if (code < 0 && output) code = check_array(&c, &s, output);
     if (code < 0) code = run_paths(&c, model, &s, step, observed, &p);
     if (code < 0 && is_second(model) && !velocities) leave_velocities(&s, &p);
-    if (code < 0) code = write_paths(&c, model, &s, &p, output ? output : "-");
+    if (code < 0) code = write_paths(&c, model, &s, &p, &natural, output ? output : "-");
     if (code < 0) code = output && strcmp(output, "-") != 0 ? print_summary(&c, &s, &p, output) : cli_finish_output(&c);
 out:
     free(p.x);
+    natural_units_clear(&natural);
     starts_clear(&s);
     sock_model_free(model);
     cli_end(&c);

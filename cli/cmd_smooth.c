@@ -2,6 +2,7 @@
  *
  * Columns: traj, t, the states, and sd_<name> for each: the standard deviation of what is not known of it. Of a model
  * of order 2 the states are positions and velocities. */
+#include "api/record.h"
 #include "modeldata.h"
 #include "table.h"
 
@@ -10,7 +11,31 @@
 static const char *const keys[] = {"id",        "time", "state", "group", "dt", "missing",
                                    "time-unit", "log",  "wide",  "every", NULL};
 
-static void write_rows(table *out, size_t d, const sock_data *data, const double *mean, const double *sd)
+/* Times that were dates are written as these where nothing is lost by it. */
+static bool all_dates(const char *unit, const sock_data *data)
+{
+    bool dates = *unit != 0;
+    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
+        const double *t, *x;
+        const size_t length = sock_data_trajectory(data, j, &t, &x);
+        for (size_t i = 0; dates && i < length; i++) dates = sk_record_time_is_date(unit, t[i]);
+    }
+    return dates;
+}
+
+static void write_time(table *out, const char *unit, double t)
+{
+    char text[SK_RECORD_TIME_SIZE];
+    if (!*unit) {
+        table_number(out, t);
+        return;
+    }
+    sk_record_time(unit, t, text);
+    table_text(out, text);
+}
+
+static void write_rows(table *out, const char *unit, size_t d, const sock_data *data, const double *mean,
+                       const double *sd)
 {
     size_t point = 0;
     for (size_t j = 0; j < sock_data_trajectories(data); j++) {
@@ -18,7 +43,7 @@ static void write_rows(table *out, size_t d, const sock_data *data, const double
         const size_t length = sock_data_trajectory(data, j, &t, &x);
         for (size_t i = 0; i < length; i++, point++) {
             table_number(out, (double)j);
-            table_number(out, t[i]);
+            write_time(out, unit, t[i]);
             for (size_t k = 0; k < d; k++) table_number(out, mean[point * d + k]);
             for (size_t k = 0; k < d; k++) table_number(out, sd[point * d + k]);
             table_end_row(out);
@@ -39,13 +64,16 @@ static void write_header(table *out, const sock_model *model)
 static int write_states(const cli *c, const sock_model *model, const sock_data *data, const char *path)
 {
     const size_t d = sock_model_dim(model), numbers = sock_data_points(data) * d;
+    char unit[UNIT_ROOM];
+    model_unit(c, model, unit);
+    if (!all_dates(unit, data)) unit[0] = 0;
     double *mean = calloc(numbers, sizeof *mean), *sd = calloc(numbers, sizeof *sd);
     const sock_status status = mean && sd ? sock_smooth(c->ctx, model, data, mean, sd) : SOCK_ENOMEM;
     table out;
     int code = status < 0 ? cli_fail(c, status) : table_open(c, &out, path, c->json);
     if (code < 0) {
         write_header(&out, model);
-        write_rows(&out, d, data, mean, sd);
+        write_rows(&out, unit, d, data, mean, sd);
         code = table_close(&out);
     }
     free(mean);

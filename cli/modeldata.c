@@ -180,15 +180,23 @@ static sock_status set_as_fitted(const cli *c, const sock_model *model, size_t c
     return status;
 }
 
-const char *model_unit_words(const cli *c, const sock_model *model, char text[UNIT_ROOM])
+void model_unit(const cli *c, const sock_model *model, char text[UNIT_ROOM])
 {
     char *info = NULL;
     json_t *record = sock_model_info(c->ctx, model, &info) >= 0 ? json_loads(info, 0, NULL) : NULL;
     const char *unit = json_string_value(json_object_get(json_object_get(record, "data"), "time_unit"));
     text[0] = 0;
-    if (unit) snprintf(text, UNIT_ROOM, ", time in %ss", unit);
+    if (unit) snprintf(text, UNIT_ROOM, "%s", unit);
     json_decref(record);
     sock_string_free(info);
+}
+
+const char *model_unit_words(const cli *c, const sock_model *model, char text[UNIT_ROOM])
+{
+    char unit[UNIT_ROOM];
+    model_unit(c, model, unit);
+    text[0] = 0;
+    if (*unit) snprintf(text, UNIT_ROOM, ", time in %.10ss", unit);
     return text;
 }
 

@@ -32,6 +32,7 @@ int named_data_read(const cli *c, size_t d, const char *const *names, const char
 
 /* ", time in hours", where the times of the fit were dates, else "". */
 enum { UNIT_ROOM = 32 };
+void model_unit(const cli *c, const sock_model *model, char text[UNIT_ROOM]); /* "hour" */
 const char *model_unit_words(const cli *c, const sock_model *model, char text[UNIT_ROOM]);
 
 /* The state names of a model, which must outlive the list; freed with free(). NULL when out of memory. */

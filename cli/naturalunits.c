@@ -45,13 +45,13 @@ void natural_units_clear(natural_units *units)
     *units = (natural_units){0};
 }
 
-int natural_points(const cli *c, const natural_units *units, size_t count, double *x)
+int natural_points(const cli *c, const natural_units *units, const char *option, size_t count, double *x)
 {
     for (size_t i = 0; i < count * units->d; i++) {
         const size_t k = i % units->d;
         if (!units->logged[k]) continue;
         if (!(x[i] > 0))
-            return cli_usage_error(c, "--grid has %g for %s; allowed with --natural: values above 0", x[i],
+            return cli_usage_error(c, "%s has %g for %s; allowed with --natural: values above 0", option, x[i],
                                    units->name[k]);
         x[i] = log(x[i]);
     }

@@ -17,8 +17,8 @@ typedef struct natural_units {
 int natural_units_of(const cli *c, const sock_model *model, natural_units *units);
 void natural_units_clear(natural_units *units);
 
-/* Values of x (count x d) become those of log(x); an exit code where there is none. */
-int natural_points(const cli *c, const natural_units *units, size_t count, double *x);
+/* Values of x (count x d), which that option gave, become those of log(x); an exit code where there is none. */
+int natural_points(const cli *c, const natural_units *units, const char *option, size_t count, double *x);
 
 /* By Ito's formula, with s_k = exp(x_k) for logarithms and 1 for others: f_k becomes s_k (f_k + a_kk / 2), or f_k;
  * a_kl s_k a_kl s_l; sigma_kl s_k sigma_kl; and x_k s_k. */

@@ -258,6 +258,24 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("t;x\n0;1;2\n", (const option[]){{"time", "t"}, {0}}, SOCK_EUSAGE, "time is 't'|semicolons");
     refused("id,t\na,0\n", NULL, SOCK_EINPUT, "no state column|id, t");
     refused("id,t,note\na,0,hello\n", NULL, SOCK_EINPUT, "no state column");
+    refused("t,x,y\n0,NA,\n1,,nan\n", NULL, SOCK_EINPUT, "no column holds a value");
+    refused("t,x,y\n0,1,2\n1,2,3\n", (const option[]){{"input", "x,y"}, {0}}, SOCK_EINPUT,
+            "all columns of numbers are inputs");
+    static const char *const cells[][2] = {{"<0.5", "beyond the limit"},
+                                           {"> 9", "beyond the limit"},
+                                           {"#DIV/0!", "spreadsheet"},
+                                           {"35%", "leave the % out"},
+                                           {"\xe2\x88\x92"
+                                            "1.5",
+                                            "U+2212"},
+                                           {"12:30", "a clock time"}};
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++)
+        for (size_t row = 0; row < 2; row++) { /* of the first row, which makes it no state, and of a later one */
+            char text[64];
+            snprintf(text, sizeof text, "t,x\n0,%s\n1,%s\n", row ? "5" : cells[i][0], row ? cells[i][0] : "5");
+            refused(text, NULL, SOCK_EINPUT, cells[i][1]);
+        }
+    refused("time,x\n12:10,1\n12:20,2\n", NULL, SOCK_EINPUT, "line 2, column 'time'|a clock time: with its day");
     refused("id,t,x,x\na,0,1,2\n", NULL, SOCK_EINPUT, "line 1|columns 3 and 4|'x'");
     refused("t,time,x\n0,0,1\n", NULL, SOCK_EINPUT, "'t' and 'time'|choose with --time NAME");
     refused("id,traj,t,x\n0,0,0,1\n", NULL, SOCK_EINPUT, "'id' and 'traj'|choose with --id NAME");

@@ -208,6 +208,10 @@ static void test_csvshapes__the_unit_follows_from_the_spacing(void **state)
     const char *daily = "date,x\n2024-01-30,1\n2024-01-31,2\n2024-02-01,1\n2024-02-05,3\n";
     unit_of(daily, NULL, "day", 1);
     unit_of(daily, (const option[]){{"time-unit", "hour"}, {0}}, "hour", 24);
+    unit_of("date,x\n2024-02-05,3\n2024-02-01,1\n2024-01-31,2\n2024-01-30,1\n", NULL, "day", 1); /* newest first */
+    unit_of("id,date,x\na,2024-01-30,1\nb,2024-01-30,2\na,2024-01-31,1\nb,2024-01-31,3\n", NULL, "day", 1); /* by day */
+    unit_of("date,x\n2024-01-30T05:00,1\n2024-01-30T01:00,2\n2024-01-30T04:00,1\n2024-01-30T02:00,3\n", NULL, "hour",
+            1);
     unit_of(daily, (const option[]){{"time-unit", "week"}, {0}}, "week", 1.0 / 7);
     unit_of("Date;x\n2024-01-30 00:00;1,5\n2024-01-30 00:10;2\n2024-01-30 00:20;1\n", NULL, "minute", 10);
     unit_of("year,x\n2001-01-01,1\n2003-01-01,2\n2005-01-01,1\n", NULL, "year", 730 / 365.25);

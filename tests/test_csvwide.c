@@ -43,6 +43,20 @@ static void test_csvwide__columns_of_several_states(void **state)
               "id,t,x\nx1,0,1\nx1,1,5\nx2,0,2\nx2,1,6\ny1,0,3\ny1,1,7\n");
 }
 
+/* Wells are no states, and one name that is no stem says so of any columns. */
+static void test_csvwide__plates_are_trajectories(void **state)
+{
+    (void)state;
+    const char *plate = "t,A1,A2,B1,B2\n0,1,2,3,4\n1,5,6,7,8\n";
+    const char *wells = "id,t,x\nA1,0,1\nA1,1,5\nA2,0,2\nA2,1,6\nB1,0,3\nB1,1,7\nB2,0,4\nB2,1,8\n";
+    same_data(plate, wide, wells);
+    same_data(plate, (const option[]){{"wide", "yes"}, {"state", "od"}, {0}},
+              "id,t,od\nA1,0,1\nA1,1,5\nA2,0,2\nA2,1,6\nB1,0,3\nB1,1,7\nB2,0,4\nB2,1,8\n");
+    same_data("t,c_1,c_2,d_1,d_2\n0,1,2,3,4\n1,5,6,7,8\n", (const option[]){{"wide", "yes"}, {"state", "od"}, {0}},
+              "id,t,od\nc_1,0,1\nc_1,1,5\nc_2,0,2\nc_2,1,6\nd_1,0,3\nd_1,1,7\nd_2,0,4\nd_2,1,8\n");
+    same_data("t,X1,X2,Y1,Y2\n0,1,2,3,4\n1,5,6,7,8\n", wide, "id,t,X,Y\n1,0,1,3\n1,1,5,7\n2,0,2,4\n2,1,6,8\n");
+}
+
 static void test_csvwide__rows_are_trajectories(void **state)
 {
     (void)state;
@@ -159,6 +173,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_csvwide__columns_are_trajectories),
         cmocka_unit_test(test_csvwide__columns_of_several_states),
+        cmocka_unit_test(test_csvwide__plates_are_trajectories),
         cmocka_unit_test(test_csvwide__rows_are_trajectories),
         cmocka_unit_test(test_csvwide__dates_in_the_header),
         cmocka_unit_test(test_csvwide__months_are_one_series),

@@ -63,7 +63,7 @@ def unit_of(pieces: Sequence[Array], wanted: Any) -> str:
         if wanted not in UNITS:
             raise UsageError(f"time_unit is {wanted!r}; allowed: auto, {', '.join(UNITS)}")
         return str(wanted)
-    steps = np.concatenate([np.diff(s) for s in pieces]) if len(pieces) else np.empty(0)
+    steps = np.concatenate([np.diff(np.sort(s)) for s in pieces]) if len(pieces) else np.empty(0)
     steps = np.sort(steps[steps > 0])
     step = steps[len(steps) // 2] if len(steps) else 0.0
     return [name for name, size in UNITS.items() if name != "week" and (size <= step or name == "second")][-1]

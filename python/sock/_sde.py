@@ -196,6 +196,9 @@ class SDE(Model):
         self.n_features_in_ = data.d
         for text in self.info_.get("warnings") or []:
             warnings.warn(plain(str(text)), SockWarning, stacklevel=outside())
+        told = self.info_
+        if told.get("verdict") and told.get("advice"):  # a test objects
+            warnings.warn(plain(f"{told['verdict']} {told['advice']}"), SockWarning, stacklevel=outside())
         return self
 
     def _streams(self) -> bool:

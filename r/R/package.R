@@ -138,7 +138,7 @@ unit_of <- function(pieces, asked) {
     if (!asked %in% names(date_units)) stop("time_unit is '", asked, "'; allowed: auto, ", paste(names(date_units), collapse = ", "), call. = FALSE)
     return(asked)
   }
-  steps <- sort(unlist(lapply(pieces$t, diff)))
+  steps <- sort(unlist(lapply(pieces$t, function(t) diff(sort(t)))))
   steps <- steps[steps > 0]
   step <- if (length(steps)) steps[length(steps) %/% 2 + 1] else 0
   fits <- names(date_units)[date_units <= step & names(date_units) != "week"]

@@ -25,7 +25,6 @@ static sock_status refuse_inputs(sock_context *ctx, const sock_data *data)
                    data->source, data->input[0]);
 }
 
-/* An option that changes nothing is a mistake of whoever gave it. */
 /* What only the search does; values that say what a plain fit does anyway are taken. */
 static sock_status refuse_of_search(const sk_fit_job *job)
 {
@@ -43,6 +42,7 @@ static sock_status refuse_of_search(const sk_fit_job *job)
     return SOCK_OK;
 }
 
+/* An option that changes nothing is a mistake of whoever gave it. */
 static sock_status refuse_unused(const sk_fit_job *job)
 {
     bool nystrom = strcmp(sk_option_text(job->opts, "drift-form"), "nystrom") == 0 ||

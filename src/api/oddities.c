@@ -25,6 +25,8 @@ void sk_record_time(const char *unit, double time, char text[SK_RECORD_TIME_SIZE
     sk_time_text(unit, time, text);
 }
 
+bool sk_record_time_is_date(const char *unit, double time) { return sk_time_is_date(unit, time); }
+
 static size_t trajectory_of(const sock_data *data, size_t point)
 {
     size_t j = 0;
@@ -108,5 +110,7 @@ sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data
     if (status >= 0 && wild->count) status = sk_record_add_warning(ctx, r, left ? SK_WARN_WILD : SK_WARN_WILD_KEPT);
     sk_free(codes.code);
     if (status >= 0) status = note_levels(ctx, data, r);
+    if (status >= 0 && data->d > 2 && data->points - data->trajectories <= data->d)
+        status = sk_record_add_warning(ctx, r, SK_WARN_MANY);
     return status < 0 ? status : name_courses(ctx, courses, r);
 }

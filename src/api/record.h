@@ -129,6 +129,7 @@ void sk_oddities_clear(sk_oddities *odd);
  * number. */
 enum { SK_RECORD_TIME_SIZE = 40 };
 void sk_record_time(const char *unit, double time, char text[SK_RECORD_TIME_SIZE]);
+bool sk_record_time_is_date(const char *unit, double time); /* a whole second: nothing is lost */
 
 /* The leading drift and diffusion; NULL: there is none. */
 const sk_part *sk_record_drift(const sk_record *record);

@@ -80,6 +80,11 @@ static const struct {
                         "an input holds a few whole numbers, one for each trajectory, and is taken as a quantity: "
                         "where they are codes of groups, give a column of 0 and 1 for each group but one",
                         SK_NOTE},
+    [SK_WARN_MANY] =
+        {"many-states",
+         "there are as many states as steps, or more: nothing can be learned of them. Where each column is "
+         "a trajectory of one state (wide form), --wide reads them so",
+         SK_GRAVE},
     [SK_WARN_OTHER] = {"other", "", SK_CAUTION},
 };
 

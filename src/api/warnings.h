@@ -39,6 +39,7 @@ typedef enum sk_warning_code {
     SK_WARN_SMOOTH,         /* the states are smooth: there is no noise */
     SK_WARN_ANGLE,          /* a state looks like an angle that is cut at a full turn */
     SK_WARN_LEVELS,         /* an input may be a code of groups */
+    SK_WARN_MANY,           /* as many states as steps */
     SK_WARN_OTHER,          /* a sentence that this version does not know */
     SK_WARNINGS
 } sk_warning_code;

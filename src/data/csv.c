@@ -13,6 +13,7 @@
 #include "readers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ROWS_PER_REPORT = 1 << 16, ROWS_TO_JUDGE_BY = 1 << 12 };
@@ -206,7 +207,9 @@ static sock_status refuse_value(reader *r, size_t line, size_t c, const sk_cell 
 
 static sock_status refuse_text(reader *r, size_t line, size_t c, const sk_cell *cell)
 {
+    static const char missing[] = "missing values: empty, NA, nan or null";
     sk_cursor other = r->at;
+    char what[256];
     double value;
     other.decimal = 0;
     if (r->at.decimal && sk_cell_value(&other, cell, &value) == SK_CELL_NUMBER)
@@ -214,10 +217,12 @@ static sock_status refuse_text(reader *r, size_t line, size_t c, const sk_cell *
                             r->at.decimal == ',' ? "no number here: those before it have decimal commas"
                                                  : "no number here: those before it have decimal points");
     if (r->columns.column[c].role == SK_ROLE_TIME)
-        return refuse_value(r, line, c, cell,
-                            "neither a number nor a date like 2024-01-31, 2024-01-31T12:30 or 31.01.2024 (missing "
-                            "values: empty, NA, nan or null)");
-    return refuse_value(r, line, c, cell, "not a number (missing values: empty, NA, nan or null)");
+        snprintf(what, sizeof what,
+                 "neither a number nor a date like 2024-01-31, 2024-01-31T12:30 or 31.01.2024 (%s)%s", missing,
+                 sk_cell_hint(cell));
+    else
+        snprintf(what, sizeof what, "not a number (%s)%s", missing, sk_cell_hint(cell));
+    return refuse_value(r, line, c, cell, what);
 }
 
 /* A cell of a time or state column; NaN when it is missing. */

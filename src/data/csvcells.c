@@ -225,3 +225,20 @@ char *sk_cell_copy(sock_context *ctx, const sk_cell *cell)
     copy[written] = 0;
     return copy;
 }
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+const char *sk_cell_hint(const sk_cell *cell)
+{
+    const char *text = cell->text, *end = text + cell->length;
+    if (text == end) return "";
+    if (*text == '<' || *text == '>') return "; beyond the limit of a device: leave it empty, or give a number";
+    if (*text == '#') return "; an error of the spreadsheet: leave it empty";
+    if (end[-1] == '%') return "; leave the % out";
+    for (const char *p = text; p + 2 < end; p++)
+        if (memcmp(p, "\xe2\x88\x92", 3) == 0) return "; its minus is the sign U+2212: write -";
+    const char *colon = memchr(text, ':', cell->length);
+    if (colon && colon - text <= 2 && is_digit(*text) && colon + 1 < end && is_digit(colon[1]))
+        return "; a clock time: with its day in the same column, 2024-01-31 12:30, it is a date";
+    return "";
+}

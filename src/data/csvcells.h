@@ -45,6 +45,9 @@ bool sk_quick_number(sk_cursor *at, double *value, bool *last);
  * decimal sign is remembered at the cursor; a number with the other one is TEXT. */
 sk_cell_kind sk_cell_value(sk_cursor *at, const sk_cell *cell, double *value);
 
+/* What to do about a cell that is text where a number belongs, behind a message; "" for most. */
+const char *sk_cell_hint(const sk_cell *cell);
+
 /* Takes away the apostrophe that a writer puts in front of what a spreadsheet would run (base/printable.h). */
 void sk_cell_disarm(sk_cell *cell);
 

@@ -494,8 +494,10 @@ static void tell_text(size_t line, const sk_cell *cell, const char *name, char t
     for (size_t i = 0; i < cell->length; i++)
         thousands = thousands && cell->text[i] && strchr("0123456789.,' -+", cell->text[i]);
     snprintf(text, LIST_SIZE, ": line %zu, column '%.*s' has '%.*s'%s", line, SHOWN, name, shown, cell->text,
-             thousands ? "; numbers are read without a separator of thousands" : "");
+             thousands ? "; numbers are read without a separator of thousands" : sk_cell_hint(cell));
 }
+
+static const char no_value[] = "it holds no value";
 
 /* Step 4: reads rows until every open column has shown a cell that is not missing. Rows of a wrong length are found
  * again, and refused, when the data are read. */
@@ -525,7 +527,7 @@ static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *co
         sk_column *column = &columns->column[c];
         if (column->role == SK_ROLE_OPEN) {
             column->role = SK_ROLE_IGNORED;
-            column->why = "it holds no value";
+            column->why = no_value;
         }
         if (column->role == SK_ROLE_STATE) column->state = columns->d++;
     }
@@ -679,6 +681,18 @@ static void ignore_open(sk_columns *columns, const char *why)
         }
 }
 
+/* text: a cell that is no number, or nothing. */
+static const char *why_stateless(const sk_columns *columns, const char *text)
+{
+    bool empty = false;
+    for (size_t c = 0; c < columns->count; c++)
+        empty = empty || (columns->column[c].role == SK_ROLE_IGNORED && columns->column[c].why == no_value);
+    if (*text) return "apart from id, time and group no column begins with a number";
+    if (columns->inputs) return "all columns of numbers are inputs";
+    if (empty) return "apart from id, time and group no column holds a value (empty, NA, nan and null are none)";
+    return "there is none apart from id, time and group that begins with a number";
+}
+
 sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const sock_options *opts, sk_columns *columns)
 {
     char list[LIST_SIZE], text[LIST_SIZE] = "";
@@ -696,10 +710,8 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
     else
         ignore_open(columns, "the option state does not name it");
     if (columns->d == 0)
-        return sk_fail(ctx, SOCK_EINPUT,
-                       "%s: no state column: apart from id, time and group no column begins with a number%s; the "
-                       "columns, separated by commas, are: %s",
-                       rows->source, text, list_columns(columns, list));
+        return sk_fail(ctx, SOCK_EINPUT, "%s: no state column: %s%s; the columns, separated by commas, are: %s",
+                       rows->source, why_stateless(columns, text), text, list_columns(columns, list));
     for (size_t c = 0; c < columns->count; c++) /* inputs stand behind the states */
         if (columns->column[c].role == SK_ROLE_INPUT) columns->column[c].state += columns->d;
     columns->d += columns->inputs;

@@ -185,8 +185,28 @@ static void forget_places(wide *w)
     for (size_t c = 0; c < w->columns->count; c++) w->place[c] = (place){0};
 }
 
-/* Whether every open column is a stem with a number, and there are several stems with the same numbers each. */
-static sock_status has_stems(wide *w, bool *several)
+/* The wells of a plate, A1 to D6: rows A, B, C, ... of columns 1, 2, 3, ..., nothing between. */
+static bool is_plate(const wide *w)
+{
+    size_t row = 0;
+    for (; row < w->stems.count; row++)
+        if (w->stems.text[row][0] != (char)('A' + row) || w->stems.text[row][1]) return false;
+    for (size_t c = 0; c < w->columns->count; c++)
+        if (w->columns->column[c].role == SK_ROLE_OPEN && strpbrk(w->columns->column[c].name, "._- ")) return false;
+    return row > 1;
+}
+
+/* Whether the option state gives one name, which is no stem: that of the state that all columns hold. */
+static bool is_one_state(const wide *w, const char *list)
+{
+    bool stem = strcmp(list, "auto") == 0 || strpbrk(list, ",\"(") != NULL;
+    for (size_t k = 0; !stem && k < w->stems.count; k++) stem = strcmp(w->stems.text[k], list) == 0;
+    return !stem;
+}
+
+/* Whether every open column is a stem with a number, and there are several stems with the same numbers each, each a
+ * state. */
+static sock_status has_stems(wide *w, const char *list, bool *several)
 {
     size_t open = 0, stem, length;
     double number;
@@ -205,15 +225,16 @@ static sock_status has_stems(wide *w, bool *several)
         SK_TRY(sk_labels_find(w->ctx, &w->slots, key, length, &w->place[c].slot, &is_new));
     }
     *several &= w->stems.count > 1 && w->slots.count > 1 && open == w->stems.count * w->slots.count;
+    *several = *several && !is_plate(w) && !is_one_state(w, list);
     forget_places(w);
     return SOCK_OK;
 }
 
-static sock_status place_columns(wide *w)
+static sock_status place_columns(wide *w, const char *list)
 {
     w->calendar = sk_wide_months(w->columns);
     bool several = false;
-    if (!w->calendar) SK_TRY(has_stems(w, &several));
+    if (!w->calendar) SK_TRY(has_stems(w, list, &several));
     if (several) {
         SK_TRY(place_stems(w));
         w->dated = false; /* the numbers are no times */
@@ -227,7 +248,7 @@ static sock_status place_columns(wide *w)
     return SOCK_OK;
 }
 
-static sock_status lay_out(wide *w)
+static sock_status lay_out(wide *w, const char *list)
 {
     const size_t count = w->columns->count;
     w->place = sk_alloc(w->ctx, count, sizeof *w->place);
@@ -235,7 +256,7 @@ static sock_status lay_out(wide *w)
     w->input = sk_doubles(w->ctx, w->columns->inputs + 1, 1);
     if (!w->place || !w->offset || !w->input) return SOCK_ENOMEM;
     SK_TRY(leave_texts(w));
-    SK_TRY(w->by_row ? place_stems(w) : place_columns(w));
+    SK_TRY(w->by_row ? place_stems(w) : place_columns(w, list));
     if (!w->slots.count)
         return sk_fail(w->ctx, SOCK_EINPUT, "%s: wide form: %s", w->at->source,
                        w->by_row ? "there is no time column, and no name of a column ends in a number, its time"
@@ -495,7 +516,7 @@ sock_status sk_wide_read(sock_context *ctx, sk_cursor *at, const sock_options *o
     wide w = {.ctx = ctx, .at = at, .columns = columns, .rows = rows};
     sock_status status = SOCK_OK;
     SK_GO(sk_columns_assign_wide(ctx, at, opts, columns, &w.by_row));
-    SK_GO(lay_out(&w));
+    SK_GO(lay_out(&w, sk_option_text(opts, "state")));
     if (!w.by_row) w.dated = columns->dated;
     SK_GO(name_states(&w, sk_option_text(opts, "state")));
     while (sk_next_row(at)) SK_GO(read_row(&w));

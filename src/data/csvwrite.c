@@ -1,7 +1,8 @@
-/* csvwrite.c - a data set as a long CSV file that reads back to the same numbers. */
+/* csvwrite.c - a data set as a long CSV file that reads back to the same numbers, or dates. */
 #include "base/printable.h"
 #include "base/safefile.h"
 #include "data.h"
+#include "dates.h"
 
 #include <string.h>
 
@@ -45,11 +46,31 @@ static void write_number(sk_file *file, double value)
     sk_write(file, text, 1 + sk_print_double(text + 1, value));
 }
 
-static void write_trajectory(sk_file *file, const sock_data *data, size_t j)
+/* Times that were dates are written as these where nothing is lost by it. */
+static bool has_dates(const sock_data *data)
+{
+    bool dates = data->unit != NULL;
+    for (size_t i = 0; dates && i < data->points; i++) dates = sk_time_is_date(data->unit, data->t[i]);
+    return dates;
+}
+
+static void write_time(sk_file *file, const sock_data *data, bool dated, double t)
+{
+    char text[SK_DATE_ROOM];
+    if (!dated) {
+        write_number(file, t);
+        return;
+    }
+    sk_time_text(data->unit, t, text);
+    sk_write(file, ",", 1);
+    sk_write(file, text, strlen(text));
+}
+
+static void write_trajectory(sk_file *file, const sock_data *data, bool dated, size_t j)
 {
     for (size_t i = data->first[j]; i < data->first[j + 1]; i++) {
         write_text(file, data->id[j]);
-        write_number(file, data->t[i]);
+        write_time(file, data, dated, data->t[i]);
         for (size_t k = 0; k < data->d; k++) write_number(file, data->x[i * data->d + k]);
         for (size_t k = 0; k + data->timed < data->inputs; k++) write_number(file, data->u[i * data->inputs + k]);
         sk_write(file, "\n", 1);
@@ -71,11 +92,12 @@ sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char
                            data->input[k]);
     sk_file *file = NULL;
     sock_status status = SOCK_OK;
+    const bool dated = has_dates(data);
     SK_TRY(sk_file_create(ctx, path, &file));
     write_header(file, data);
     for (size_t j = 0; j < data->trajectories; j++) {
         SK_GO(sk_progress(ctx, "writing", (double)j / (double)data->trajectories));
-        write_trajectory(file, data, j);
+        write_trajectory(file, data, dated, j);
     }
     return sk_file_commit(ctx, file);
 out:

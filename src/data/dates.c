@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -235,24 +236,64 @@ double sk_unit_seconds(const char *unit)
     return 0;
 }
 
+/* Seconds of a time, from the first to the last day that a date can name. */
+static bool in_calendar(const char *unit, double time, double *seconds)
+{
+    *seconds = sk_unit_seconds(unit) * time;
+    return unit && *seconds > 86400.0 * (double)day_number(1, 1, 1) &&
+           *seconds < 86400.0 * (double)day_number(9999, 12, 31);
+}
+
+bool sk_time_is_date(const char *unit, double time)
+{
+    const double rounding = 1e-4;
+    double seconds;
+    return in_calendar(unit, time, &seconds) && fabs(seconds - floor(seconds + 0.5)) < rounding;
+}
+
 void sk_time_text(const char *unit, double time, char text[SK_DATE_ROOM])
 {
-    const double seconds = sk_unit_seconds(unit) * time, last = 86400.0 * (double)day_number(9999, 12, 31);
-    if (seconds > 86400.0 * (double)day_number(1, 1, 1) && seconds < last && unit)
+    double seconds;
+    if (in_calendar(unit, time, &seconds))
         sk_format_date(floor(seconds + 0.5), text);
     else
         snprintf(text, SK_DATE_ROOM, "%.6g", time);
 }
 
-/* The median of the steps forward between rows of one trajectory that follow each other; 0 where there are none. */
+typedef struct stamp {
+    size_t label;
+    double t;
+} stamp;
+
+static int earlier(const void *a, const void *b)
+{
+    const stamp *p = a, *q = b;
+    if (p->label != q->label) return p->label < q->label ? -1 : 1;
+    return (p->t > q->t) - (p->t < q->t);
+}
+
+/* The median of the steps of all trajectories, whatever the order of the rows; 0 where there are none. */
 static sock_status median_step(sock_context *ctx, const sk_rows *rows, double *median)
 {
     double *step = sk_doubles(ctx, rows->count, 1);
-    size_t used = 0;
-    if (!step) return SOCK_ENOMEM;
-    for (size_t i = 1; i < rows->count; i++)
-        if (rows->label[i] == rows->label[i - 1] && rows->t[i] > rows->t[i - 1])
-            step[used++] = rows->t[i] - rows->t[i - 1];
+    stamp *stamps = sk_alloc(ctx, rows->count, sizeof *stamps);
+    size_t used = 0, count = 0;
+    bool sorted = true;
+    if (!step || !stamps) {
+        sk_free(step);
+        sk_free(stamps);
+        return SOCK_ENOMEM;
+    }
+    for (size_t i = 0; i < rows->count; i++) {
+        if (isnan(rows->t[i])) continue;
+        stamps[count++] = (stamp){rows->label[i], rows->t[i]};
+        sorted = sorted && (count < 2 || earlier(stamps + count - 2, stamps + count - 1) <= 0);
+    }
+    if (!sorted) qsort(stamps, count, sizeof *stamps, earlier);
+    for (size_t i = 1; i < count; i++)
+        if (stamps[i].label == stamps[i - 1].label && stamps[i].t > stamps[i - 1].t)
+            step[used++] = stamps[i].t - stamps[i - 1].t;
+    sk_free(stamps);
     *median = used ? sk_select(used, step, used / 2) : 0;
     sk_free(step);
     return SOCK_OK;

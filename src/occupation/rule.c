@@ -77,7 +77,9 @@ sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *qu
     }
     sock_status status = SOCK_OK;
     if (!rule->n)
-        status = sk_fail(ctx, SOCK_EINPUT, "%s: no trajectory has two points, so there is no interval to learn from",
+        status = sk_fail(ctx, SOCK_EINPUT,
+                         "%s: no trajectory has two points, so there is no interval to learn from; where the id "
+                         "numbers the rows, --id none makes them one trajectory",
                          data->source);
     if (status == SOCK_OK) status = allocate(ctx, rule, entries);
     if (status < 0) {

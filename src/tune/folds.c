@@ -245,7 +245,9 @@ static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t 
     *count = 0;
     for (size_t j = 0; j < data->trajectories; j++) *count += steps_of(data, j);
     if (*count) return SOCK_OK;
-    return sk_fail(ctx, SOCK_EINPUT, "%s: no trajectory has two points, so there is no interval to learn from",
+    return sk_fail(ctx, SOCK_EINPUT,
+                   "%s: no trajectory has two points, so there is no interval to learn from; where the id numbers the "
+                   "rows, --id none makes them one trajectory",
                    data->source);
 }
 
@@ -481,8 +483,7 @@ static sock_status set_jitter(sock_context *ctx, const sk_transitions *t, sk_row
     }
     if (status >= 0) status = sk_typical_value(ctx, t, stride, square, &middle);
     if (status >= 0 && !(middle > 0))
-        status =
-            sk_fail(ctx, SOCK_EINPUT, "the data never change, so there is nothing to choose between; give --no-tune");
+        status = sk_fail(ctx, SOCK_EINPUT, "the data never change, so there is nothing to choose between, or to learn");
     look->eps = sk_jitter(d, middle, look->resolution);
     sk_free(square);
     sk_free(change);
