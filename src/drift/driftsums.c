@@ -96,8 +96,9 @@ double sk_drift_sums_weight(const sk_drift_sums *s, const sk_view *v, size_t i, 
     if (s->coupling == SK_JOINT || !v->spec.weighted) return v->precision[(i * d + k) * d + l];
     const double *variance = v->part + i * d;
     double sum = 0;
-    for (size_t m = 0; m < d; m++) sum += variance[m] / (double)d;
-    return k == l ? 1 / ((s->rhs > 1 ? sum : variance[k]) + SK_VARIANCE_SHARE * v->typical->mean) : 0;
+    if (k != l) return 0;
+    for (size_t m = 0; s->rhs > 1 && m < d; m++) sum += variance[m] / (double)d;
+    return 1 / ((s->rhs > 1 ? sum : variance[k]) + SK_VARIANCE_SHARE * v->typical->mean);
 }
 
 /* Block (k, l) of H += Psi' diag(P_kl) Psi over some rows. */
@@ -119,14 +120,15 @@ static void add_weighted(sock_context *ctx, const sk_drift_sums *s, const sk_vie
                          double *h, double *g)
 {
     const size_t p = s->p, d = s->d, order = s->order;
-    const bool apart = s->coupling != SK_JOINT || d == 1;
+    const bool apart = s->coupling != SK_JOINT || d == 1, alone = apart && v->spec.weighted;
     for (size_t k = 0; k < (s->rhs > 1 ? 1 : d); k++)
         for (size_t l = apart ? k : 0; l < (apart ? k + 1 : d); l++)
             add_block(ctx, s, v, psi, k, l, scaled, apart ? h + k * order * order : h + k * p * order + l * p);
     for (size_t i = 0; i < v->n; i++)
         for (size_t k = 0; k < d; k++) {
             double target = 0;
-            for (size_t l = 0; l < d; l++) target += sk_drift_sums_weight(s, v, i, k, l) * v->t[i * d + l];
+            for (size_t l = alone ? k : 0; l < (alone ? k + 1 : d); l++)
+                target += sk_drift_sums_weight(s, v, i, k, l) * v->t[i * d + l];
             sk_axpy(p, target, psi + i * p, g + k * p); /* systems of order p stand one behind the other */
         }
 }

@@ -14,6 +14,8 @@
  *      than a third of the way, as y + h f would by any length. */
 #include "occupation/view.h"
 
+#include "la/la.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -33,6 +35,17 @@ static void multiply(size_t d, double c, const double *x, const double *y, doubl
         }
         for (size_t k = 0; k < d; k++) row[k] *= c;
     }
+}
+
+/* The same for a symmetric y, which may be diagonal. */
+static void multiply_symmetric(size_t d, double c, const double *x, const double *y, double *restrict out)
+{
+    if (!sk_is_diagonal(d, y)) {
+        multiply(d, c, x, y, out);
+        return;
+    }
+    for (size_t r = 0; r < d; r++)
+        for (size_t k = 0; k < d; k++) out[r * d + k] = (0 + x[r * d + k] * y[k * (d + 1)]) * c;
 }
 
 static void transpose(size_t d, const double *x, double *restrict out)
@@ -61,7 +74,7 @@ void sk_long_step(size_t d, double *m, double *f, double *a, double *space)
         for (size_t j = 0; j < d; j++) space[r] += m[r * d + j] * f[j];
     }
     for (size_t r = 0; r < d; r++) f[r] = cut * (f[r] + 2 * space[r]) / 3;
-    multiply(d, cut, m, a, space);
+    multiply_symmetric(d, cut, m, a, space);
     transpose(d, m, space + d * d);
     multiply(d, 1, space, space + d * d, a);
 }

@@ -139,7 +139,18 @@ static sock_status allocate(sock_context *ctx, size_t n, size_t d, sk_view **out
     return SOCK_OK;
 }
 
-/* h/2 J of every row into left, J by central differences of f over the reach, with respect to the states. */
+static void transpose(size_t d, double *a)
+{
+    for (size_t r = 0; r < d; r++)
+        for (size_t k = 0; k < r; k++) {
+            const double kept = a[r * d + k];
+            a[r * d + k] = a[k * d + r];
+            a[k * d + r] = kept;
+        }
+}
+
+/* h/2 J of every row into left, J by central differences of f over the reach, with respect to the states. It comes
+ * column by column, which in many dimensions lie too far apart to be written there at once. */
 static sock_status slopes(sock_context *ctx, const double *reach, sk_view *v)
 {
     const size_t n = v->n, d = v->d, in = v->of->in;
@@ -154,9 +165,10 @@ static sock_status slopes(sock_context *ctx, const double *reach, sk_view *v)
         for (size_t i = 0; status >= 0 && i < n; i++)
             for (size_t j = 0; j < d; j++) {
                 double slope = (up[i * d + j] - down[i * d + j]) / (2 * reach[k]);
-                v->left[(i * d + j) * d + k] = 0.5 * v->h[i] * slope;
+                v->left[(i * d + k) * d + j] = 0.5 * v->h[i] * slope;
             }
     }
+    for (size_t i = 0; status >= 0 && i < n; i++) transpose(d, v->left + i * d * d);
     sk_free(x);
     sk_free(up);
     sk_free(down);
@@ -204,6 +216,12 @@ static sock_status integrate(sock_context *ctx, sk_view *v)
     return done ? SOCK_OK : integrate_nodes(ctx, v);
 }
 
+/* to -= factor row. */
+static inline void take_row(size_t d, double factor, const double *row, double *restrict to)
+{
+    for (size_t c = 0; c < d; c++) to[c] -= factor * row[c];
+}
+
 /* Inverse of a small symmetric positive definite matrix, in place; false when it is not definite. space: d^2. */
 static bool invert(size_t d, double *a, double *space)
 {
@@ -215,17 +233,14 @@ static bool invert(size_t d, double *a, double *space)
             space[i * d + k] = i == k ? sqrt(sum) : sum / space[k * d + k];
         }
     }
-    for (size_t c = 0; c < d; c++) { /* column c of L^-1, then of L^-T L^-1 */
-        for (size_t i = 0; i < d; i++) {
-            double sum = i == c;
-            for (size_t j = 0; j < i; j++) sum -= space[i * d + j] * a[j * d + c];
-            a[i * d + c] = sum / space[i * d + i];
-        }
-        for (size_t i = d; i-- > 0;) {
-            double sum = a[i * d + c];
-            for (size_t j = i + 1; j < d; j++) sum -= space[j * d + i] * a[j * d + c];
-            a[i * d + c] = sum / space[i * d + i];
-        }
+    for (size_t i = 0; i < d; i++) { /* rows of L^-1, all columns at once, */
+        for (size_t c = 0; c < d; c++) a[i * d + c] = i == c;
+        for (size_t j = 0; j < i; j++) take_row(d, space[i * d + j], a + j * d, a + i * d);
+        for (size_t c = 0; c < d; c++) a[i * d + c] /= space[i * d + i];
+    }
+    for (size_t i = d; i-- > 0;) { /* then of L^-T L^-1 */
+        for (size_t j = i + 1; j < d; j++) take_row(d, space[j * d + i], a + j * d, a + i * d);
+        for (size_t c = 0; c < d; c++) a[i * d + c] /= space[i * d + i];
     }
     return true;
 }
@@ -241,16 +256,30 @@ static bool invert_diagonal(size_t d, double *a)
     return true;
 }
 
+/* The same where the matrix may be that of the row before, `last`, whose inverse is `inverse` if it was good: all are
+ * where there is no model. */
+static bool invert_again(size_t d, double *a, const double *inverse, bool good, double *last, double *space)
+{
+    const size_t bytes = d * d * sizeof *a;
+    if (inverse && good && memcmp(a, last, bytes) == 0) {
+        memcpy(a, inverse, bytes);
+        return true;
+    }
+    memcpy(last, a, bytes);
+    return invert(d, a, space);
+}
+
 /* Row weights from h a: the drift's precisions, and the sizes that weight the rows of the diffusion. a: at the left
  * ends. *bad: the first row whose matrix is not definite, or n. */
 static sock_status weigh(sock_context *ctx, sk_view *v, const double *a, size_t *bad)
 {
     const size_t d = v->d;
     const double typical = v->typical->mean;
-    double *space = sk_doubles(ctx, d, d);
-    if (!space) return SOCK_ENOMEM;
+    double *space = sk_doubles(ctx, d, d), *last = sk_doubles(ctx, d, d);
+    sock_status status = space && last ? SOCK_OK : SOCK_ENOMEM;
+    bool good = false; /* that there is an inverse of `last`, the one before this */
     *bad = v->n;
-    for (size_t i = 0; i < v->n; i++) {
+    for (size_t i = 0; status >= 0 && i < v->n; i++) {
         double *w = v->precision + i * d * d;
         v->size[i] = row_sizes(d, v->h[i], a + i * d * d, v->part + i * d);
         for (size_t k = 0; k < d * d; k++) {
@@ -259,11 +288,15 @@ static sock_status weigh(sock_context *ctx, sk_view *v, const double *a, size_t 
                 (v->spec.diagonal && !own ? 0 : v->h[i] * a[i * d * d + k]) + (own ? SK_VARIANCE_SHARE * typical : 0);
             if (!v->spec.weighted) w[k] = own ? typical : 0; /* the same for all rows */
         }
-        const bool diagonal = v->spec.diagonal || !v->spec.weighted;
-        if (!(diagonal ? invert_diagonal(d, w) : invert(d, w, space)) && *bad == v->n) *bad = i;
+        if (v->spec.diagonal || !v->spec.weighted)
+            good = invert_diagonal(d, w);
+        else
+            good = invert_again(d, w, i ? w - d * d : NULL, good, last, space);
+        if (!good && *bad == v->n) *bad = i;
     }
     sk_free(space);
-    return SOCK_OK;
+    sk_free(last);
+    return status;
 }
 
 /* C^-1 and log det C of every row. */
