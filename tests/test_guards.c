@@ -179,6 +179,9 @@ static double error_of(const case_search *c, double uneven)
     return sqrt(clusters / (clusters - 1) * 2) * fabs(uneven);
 }
 
+/* Of nine models: log 9, the paired error, or the most that it asks for. */
+static double needed_by(const case_search *c, double uneven) { return fmin(fmax(log(9), error_of(c, uneven)), 7); }
+
 static void guard(case_search *c)
 {
     const sk_stage stage = case_stage();
@@ -187,19 +190,20 @@ static void guard(case_search *c)
 
 /* ---- Plain models ---- */
 
-/* The gain must be log(models tried) or a paired error, whichever is more. */
+/* The gain must be log(models tried) or a paired error, whichever is more; an error asks for no more than 7 nats. */
 static void test_guards__plain_model_where_the_gain_is_small(void **state)
 {
     (void)state;
-    for (int uneven = 0; uneven < 2; uneven++)
+    static const double by[] = {0, 4, 20};
+    for (int uneven = 0; uneven < 3; uneven++)
         for (int more = 0; more < 2; more++) {
             case_search *c = ended(1, false);
             sk_search *s = &c->s;
             rival r = plain_rival(c, 1, 0);
-            const double needed = uneven ? error_of(c, 5) : log(9);
+            const double needed = needed_by(c, by[uneven]);
             s->constant_score = -1e9; /* of no importance here */
             s->constant_diffusion->score = -1e9;
-            set_gains(c, &r, needed + (more ? 1e-6 : -1e-6), 1000, uneven ? 5 : 0);
+            set_gains(c, &r, needed + (more ? 1e-6 : -1e-6), 1000, by[uneven]);
             const double floor = s->choice.floor;
             guard(c);
             const sk_search_row *row = case_logged(c, "plain", "affine");
@@ -345,7 +349,8 @@ static void assert_given_up(case_search *c, double gain)
 static void test_guards__constants_where_the_gain_is_small(void **state)
 {
     (void)state;
-    for (int uneven = 0; uneven < 2; uneven++)
+    static const double by[] = {0, 4, 20};
+    for (int uneven = 0; uneven < 3; uneven++)
         for (int more = 0; more < 2; more++) {
             case_search *c = ended(1, false);
             sk_search *s = &c->s;
@@ -355,8 +360,8 @@ static void test_guards__constants_where_the_gain_is_small(void **state)
             rival_clear(&r);
             r = (rival){.f = s->constant_drift, .a = s->constant_diffusion};
             rival_euler(c, &r);
-            const double needed = uneven ? error_of(c, 5) : log(9);
-            set_gains(c, &r, needed + (more ? 1e-6 : -1e-6), 1000, uneven ? 5 : 0);
+            const double needed = needed_by(c, by[uneven]);
+            set_gains(c, &r, needed + (more ? 1e-6 : -1e-6), 1000, by[uneven]);
             s->diffusion[1]->score = r.a->score;
             const double constant = r.a->score;
             sk_free(r.cluster);

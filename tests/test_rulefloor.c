@@ -134,7 +134,9 @@ static void test_rulefloor__guards(void **state)
 {
     (void)state;
     assert_close(sk_needed_gain(1, 100), 4.6051701859880914, 1e-15, 1);
-    assert_true(sk_needed_gain(7, 100) == 7 && sk_needed_gain(0, 1) == 0);
+    assert_true(sk_needed_gain(6.9, 100) == 6.9 && sk_needed_gain(0, 1) == 0);
+    assert_true(sk_needed_gain(7, 100) == 7 && sk_needed_gain(7.1, 100) == 7 && sk_needed_gain(7.1, 2000) > 7.6);
+    assert_true(isinf(sk_needed_gain((double)INFINITY, 100)));
     assert_true(sk_worse_than_constant(-102.01, -100));
     assert_false(sk_worse_than_constant(-102, -100));
     assert_int_equal(sk_models_tried(true, 5, 7), 3);

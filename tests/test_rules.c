@@ -134,11 +134,11 @@ static void test_rules__paired_error(void **state)
     assert_true(isinf(sk_paired_error(1, a, zero)));
 }
 
-/* Within one and a half errors of the best. */
-static void test_rules__screen_keeps_who_is_near_by_errors(void **state)
+/* Within one and a half errors of the best; a drift within four nats, too. */
+static void test_rules__screen_keeps_who_is_near(void **state)
 {
     (void)state;
-    static const double score[] = {0, -3, -3.01, -1.5, -1.51, -9}, error[] = {0, 2, 2, 1, 1, 20};
+    static const double score[] = {0, -6, -6.01, -4, -4.01, -9}, error[] = {0, 4, 4, 1, 1, 20};
     field w;
     bool alive[MANY] = {false};
     make(&w, 6, score, error);
@@ -146,29 +146,32 @@ static void test_rules__screen_keeps_who_is_near_by_errors(void **state)
     sk_screen_drifts(&w.t, alive);
     assert_alive(&w, alive, "++-+--");
     sk_screen_diffusions(&w.t, 1, alive);
-    assert_alive(&w, alive, "++-+--");
+    assert_alive(&w, alive, "++----");
 }
 
-/* Six drifts, eight diffusions; equal ones at the border all go on, and who is not near takes nobody's place. */
+/* Eight drifts, eight diffusions; equal ones at the border all go on, and who is not near takes nobody's place. */
 static void test_rules__screen_keeps_the_best_few(void **state)
 {
     (void)state;
-    static const double fall[] = {0, -1, -2, -3, -4, -5, -6, -7, -8, -9}, tie[] = {0, -1, -2, -3, -4, -5, -5, -6};
-    static const double wide[] = {0, 99, 99, 99, 99, 99, 99, 99, 99, 99}, far[] = {0, .1, 99, 99, 99, 99, 99, 99};
+    static const double fall[] = {0, -1, -2, -3, -4, -5, -6, -7, -8, -9},
+                        tie[] = {0, -1, -2, -3, -4, -5, -6, -7, -7, -8};
+    static const double wide[] = {0, 99, 99, 99, 99, 99, 99, 99, 99, 99},
+                        steep[] = {0, -5, -6, -7, -8, -9, -10, -11, -12, -13};
+    static const double far[] = {0, .1, 99, 99, 99, 99, 99, 99, 99, 99};
     field w;
     bool alive[MANY] = {false};
     make(&w, 10, fall, wide);
     sk_screen_drifts(&w.t, alive);
-    assert_alive(&w, alive, "++++++----");
+    assert_alive(&w, alive, "++++++++--");
     sk_screen_diffusions(&w.t, 2, alive);
     assert_alive(&w, alive, "++++++++--");
     memset(alive, 0, sizeof alive);
-    make(&w, 8, tie, wide);
+    make(&w, 10, tie, wide);
     sk_screen_drifts(&w.t, alive);
-    assert_alive(&w, alive, "+++++++-");
-    make(&w, 8, fall, far);
+    assert_alive(&w, alive, "+++++++++-");
+    make(&w, 10, steep, far);
     sk_screen_drifts(&w.t, alive);
-    assert_alive(&w, alive, "+-+++++-");
+    assert_alive(&w, alive, "+-+++++++-");
 }
 
 static void test_rules__screen_keeps_basic_ones(void **state)
@@ -511,7 +514,7 @@ int main(void)
         cmocka_unit_test(test_rules__coupling_by_order),
         cmocka_unit_test(test_rules__bands_of_a_drift_may_cost_too_much),
         cmocka_unit_test(test_rules__paired_error),
-        cmocka_unit_test(test_rules__screen_keeps_who_is_near_by_errors),
+        cmocka_unit_test(test_rules__screen_keeps_who_is_near),
         cmocka_unit_test(test_rules__screen_keeps_the_best_few),
         cmocka_unit_test(test_rules__screen_keeps_basic_ones),
         cmocka_unit_test(test_rules__near_drifts_are_within_20_nats),

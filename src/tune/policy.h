@@ -167,7 +167,8 @@
 /* ---- Screen ---- */
 
 #define SK_SCREEN_ERRORS 1.5 /* survivors are within so many paired standard errors of the best, */
-#define SK_SCREEN_DRIFTS 6   /* at most so many */
+#define SK_SCREEN_NATS 4     /* drifts within so many nats as well: of two much alike the error says next to nothing; */
+#define SK_SCREEN_DRIFTS 8   /* at most so many */
 #define SK_SCREEN_DIFFUSIONS 8
 
 /* ---- Rounds ---- */
@@ -250,6 +251,7 @@
 #define SK_SLOPE_NATS 1.5    /* a drift that gains no more over a constant one tells nothing of x, */
 #define SK_MEAN_NATS 0.5     /* beside what the mean of each state costs a prediction; */
 #define SK_SLOPE_CLEAR 30    /* it is not asked again, under the final model, where it gains so much */
+#define SK_GAIN_ERROR 7      /* nats: the most that the error of a gain asks for. More is how few trajectories differ */
 #define SK_PLAIN_TRIED 3     /* models that a plain one was chosen among */
 #define SK_RICHER_TOLD 1     /* what the guards gave up is told where it scored so much more */
 #define SK_MOMENTS_COST 1e6  /* n d^3 up to which the moments of the step are asked */

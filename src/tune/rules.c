@@ -95,12 +95,12 @@ static size_t better_than(const sk_field_trials *t, size_t i)
     return better;
 }
 
-/* Near the best by paired errors, at most `most` of them; and every BASIC one, if `basic`. */
-static void survivors(const sk_field_trials *t, size_t most, bool basic, bool *alive)
+/* Near the best by paired errors or by nats, at most `most` of them; and every BASIC one, if `basic`. */
+static void survivors(const sk_field_trials *t, size_t most, double nats, bool basic, bool *alive)
 {
     bool near[SK_MOST] = {false}; /* before the number is cut */
     for (size_t i = 0; i < t->count; i++)
-        near[i] = t->trial[i] && (i == t->best || behind(t, i) <= SK_SCREEN_ERRORS * error_to_best(t, i));
+        near[i] = t->trial[i] && (i == t->best || behind(t, i) <= fmax(nats, SK_SCREEN_ERRORS * error_to_best(t, i)));
     for (size_t i = 0; i < t->count; i++) {
         size_t better = 0;
         for (size_t j = 0; j < t->count; j++) better += near[i] && near[j] && t->trial[j]->score > t->trial[i]->score;
@@ -108,11 +108,14 @@ static void survivors(const sk_field_trials *t, size_t most, bool basic, bool *a
     }
 }
 
-void sk_screen_drifts(const sk_field_trials *t, bool *alive) { survivors(t, SK_SCREEN_DRIFTS, true, alive); }
+void sk_screen_drifts(const sk_field_trials *t, bool *alive)
+{
+    survivors(t, SK_SCREEN_DRIFTS, SK_SCREEN_NATS, true, alive);
+}
 
 void sk_screen_diffusions(const sk_field_trials *t, size_t d, bool *alive)
 {
-    survivors(t, SK_SCREEN_DIFFUSIONS, d <= SK_FEW_DIMENSIONS, alive);
+    survivors(t, SK_SCREEN_DIFFUSIONS, 0, d <= SK_FEW_DIMENSIONS, alive);
 }
 
 void sk_near_drifts(const sk_field_trials *t, bool *alive)
@@ -365,7 +368,10 @@ size_t sk_pick_floor(const sk_floor_scores *s)
     return doubtful && !(s->euler[clearest] - s->euler[chosen] <= fmax(error, SK_FLOOR_NATS)) ? both : chosen;
 }
 
-double sk_needed_gain(double error, size_t tried) { return fmax(error, log((double)tried)); }
+double sk_needed_gain(double error, size_t tried)
+{
+    return fmax(isfinite(error) ? fmin(error, SK_GAIN_ERROR) : error, log((double)tried));
+}
 
 double sk_needed_of_some(double error, size_t tried) { return SK_MOMENTS_CLEAR * sk_needed_gain(error, tried); }
 
