@@ -199,6 +199,22 @@ static void test_slices__the_first_decides(void **state)
     assert_close(some->t[some->first[29] + 1] - some->t[some->first[29]], 7, 1e-9, 1);
 }
 
+/* Rows at the end that lack every value are no error, as they are none in a file that is read whole (which counts
+ * them). */
+static void test_slices__rows_without_a_point_at_the_end(void **state)
+{
+    (void)state;
+    static char table[40000];
+    size_t at = (size_t)snprintf(table, sizeof table, "id,t,x\n");
+    for (int i = 0; i < 900; i++)
+        at += (size_t)snprintf(table + at, sizeof table - at, i < 500 ? "%d,%d,%g\n" : "%d,%d,\n", i / 50, i % 50,
+                               sin(i));
+    const gathered *some = read_so(table, 3000, NULL);
+    assert_int_equal(some->points, 500);
+    assert_int_equal(some->trajectories, 10);
+    assert_true(some->sets > 1);
+}
+
 static void test_slices__what_is_refused(void **state)
 {
     (void)state;
@@ -252,6 +268,7 @@ int main(void)
         cmocka_unit_test(prop_slices__a_long_trajectory_comes_in_pieces),
         cmocka_unit_test(test_slices__what_needs_more_waits),
         cmocka_unit_test(test_slices__the_first_decides),
+        cmocka_unit_test(test_slices__rows_without_a_point_at_the_end),
         cmocka_unit_test(test_slices__what_is_refused),
         cmocka_unit_test(test_slices__every_failing_allocation_is_told),
     };

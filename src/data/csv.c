@@ -590,8 +590,10 @@ sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char 
         slice->used = whole && slice->goes_on ? (size_t)(r.run - text) : size;
         slice->next_line = whole && slice->goes_on ? r.run_line : r.at.line;
         slice->needs_all = slice->goes_on && needs_all(&r, opts);
-        const bool enough = !slice->goes_on || (has_a_point(&r.rows) && !slice->needs_all &&
-                                                (whole || (slice->may_cut && may_be_cut(&r, opts))));
+        const bool nothing = slice->others && !has_a_point(&r.rows);
+        const bool enough =
+            (!slice->goes_on && !nothing) || (slice->goes_on && has_a_point(&r.rows) && !slice->needs_all &&
+                                              (whole || (slice->may_cut && may_be_cut(&r, opts))));
         if (enough) status = finish(&r, &rows, opts, &slice->data);
     }
     release(&r);

@@ -147,7 +147,7 @@ static sock_status step(sock_context *ctx, slicer *s)
         s->text.size = s->header;
         return SOCK_OK;
     }
-    sk_csv_slice slice = {.goes_on = !s->ended, .may_cut = true, .line = s->line};
+    sk_csv_slice slice = {.goes_on = !s->ended, .may_cut = true, .others = s->any, .line = s->line};
     sock_status status = SOCK_OK;
     if (end > s->header || s->ended) {
         const char kept = s->text.bytes[end];
@@ -157,6 +157,7 @@ static sock_status step(sock_context *ctx, slicer *s)
     }
     const bool cut = slice.goes_on && slice.used == end;
     if (status >= 0 && slice.data) status = take(ctx, s, &slice, cut);
+    if (status >= 0 && !slice.data && s->ended) s->text.size = s->header; /* what is left has no point */
     if (status >= 0 && !slice.data) s->wanted = slice.needs_all ? SIZE_MAX : 2 * SK_MAX(s->wanted, s->slice);
     sock_data_free(slice.data);
     return status;

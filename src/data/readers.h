@@ -17,9 +17,10 @@ typedef struct sk_csv_slice {
     /* asked */
     bool goes_on; /* the text does */
     bool may_cut; /* where all of it is one trajectory, its points so far are data all the same */
+    bool others;  /* points have come from what stood before: rows without one are no error */
     size_t line;  /* of the first row in the file; 0: where it stands in this text */
     /* told */
-    sock_data *data;  /* NULL: more of the text is needed, */
+    sock_data *data;  /* NULL: more of the text is needed, or nothing more is there, */
     bool needs_all;   /* and, with this, all of it */
     size_t header;    /* bytes before the first row, which what follows needs before it, */
     size_t used;      /* bytes of header and of the rows in data, */

@@ -1,11 +1,12 @@
 /* innerstep.c - how long an inner step may be.
  *
- * A tenth of the smallest gap between output times, and a tenth of the time in which f changes by itself: where outputs
- * lie further apart than that, Euler's steps of a tenth of a gap would grow without bound.
+ * A tenth of the smallest gap between output times, halved until it is no more than a tenth of the time in which f
+ * changes by itself: where outputs lie further apart than that, Euler's steps of a tenth of a gap would grow without
+ * bound.
  *
- *   1. A pilot path from each of the first starts: at every point the Jacobian J of f by differences; the rate there is
- *      the largest sqrt(|J_kl J_lk|), which units do not change; a step of a tenth of 1 / rate, with its noise.
- *   2. The largest rate over the points of the paths gives the step.
+ *   1. A pilot path from the start: at every point the Jacobian J of f by differences; the rate there is the largest
+ *      sqrt(|J_kl J_lk|), which units do not change; a step of a tenth of 1 / rate, with its noise.
+ *   2. The largest rate over the points of the path gives the step of this start: what a path is depends on no other.
  *
  * Where a model lets a path run off, rates grow with it: a path of a million inner steps is enough for any. */
 #include "innerstep.h"
@@ -17,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { PILOTS = 4, PILOT_STEPS = 32, PILOT_DIM = 64 };
+enum { PILOT_STEPS = 8, PILOT_DIM = 64 };
 static const double PART = 0.1, NUDGE = 1e-5, MOST_STEPS = 1e6;
 
 typedef struct pilot {
@@ -46,23 +47,27 @@ static sock_status prepare(sock_context *ctx, const sock_model *model, const soc
     return p->point && p->f && p->a && p->space ? SOCK_OK : SOCK_ENOMEM;
 }
 
-/* The rate at the path's point x, the first row of `point`; f and a there. 0 where something is not finite. */
-static double rate_at(sock_context *ctx, pilot *p, double time)
+/* The rate at the path's point x, the first row of `point`; f and a there. 0 where something is not finite. x is nudged
+ * by a share of its size and of its move in a step. */
+static double rate_at(sock_context *ctx, pilot *p, double time, double step)
 {
     const size_t d = p->d, in = p->in, m = in - d;
-    double most = 0;
+    double most = 0, *const a = p->model->has_diffusion ? p->a : NULL;
     const sk_input_table table = {p->spec->input_times, p->spec->input_t,
                                   p->spec->u ? p->spec->u + p->start * p->spec->input_times * m : NULL};
     if (m) sk_inputs_at_time(p->model, &table, time, &p->near, p->point + d);
+    sk_model_fields(ctx, p->model, 1, p->point, p->f, a, p->space);
     for (size_t k = 0; k < d; k++) {
+        const double noise = a ? sqrt(fmax(step * a[k * d + k], 0)) : 0;
         memcpy(p->point + (k + 1) * in, p->point, in * sizeof *p->point);
-        p->point[(k + 1) * in + k] += NUDGE * fmax(fabs(p->point[k]), NUDGE);
+        p->point[(k + 1) * in + k] += NUDGE * (fabs(p->point[k]) + fabs(step * p->f[k]) + noise);
     }
-    sk_model_fields(ctx, p->model, d + 1, p->point, p->f, p->model->has_diffusion ? p->a : NULL, p->space);
+    sk_model_fields(ctx, p->model, d + 1, p->point, p->f, a, p->space);
     if (!sk_all_finite((d + 1) * d, p->f)) return 0;
     for (size_t k = 0; k < d; k++)
         for (size_t l = 0; l <= k; l++) {
             const double wide[] = {p->point[(k + 1) * in + k] - p->point[k], p->point[(l + 1) * in + l] - p->point[l]};
+            if (wide[0] == 0 || wide[1] == 0) continue; /* at rest at 0, without noise */
             const double kl = (p->f[(l + 1) * d + k] - p->f[k]) / wide[1];
             const double lk = (p->f[(k + 1) * d + l] - p->f[l]) / wide[0];
             most = fmax(most, sqrt(fabs(kl * lk)));
@@ -73,7 +78,8 @@ static double rate_at(sock_context *ctx, pilot *p, double time)
 static void move(pilot *p, double h)
 {
     double z[PILOT_DIM];
-    sk_normals((sk_key){p->spec->seed, SK_PURPOSE_SIMULATE}, p->start, 0, p->step++ * p->d, p->d, z);
+    sk_normals((sk_key){p->spec->seed, SK_PURPOSE_SIMULATE}, p->spec->first_start + p->start, 0, p->step++ * p->d, p->d,
+               z);
     for (size_t k = 0; k < p->d; k++) {
         const double own = p->model->has_diffusion ? fmax(p->a[k * p->d + k], 0) : 0;
         p->point[k] += h * p->f[k] + sqrt(h * own) * z[k];
@@ -91,7 +97,7 @@ static double rate_of(sock_context *ctx, pilot *p, size_t start, double step)
     p->step = p->near = 0;
     memcpy(p->point, p->spec->x0 + start * p->d, p->d * sizeof *p->point);
     for (size_t i = 0; i < PILOT_STEPS && time < end; i++) {
-        const double rate = rate_at(ctx, p, time), h = rate > 0 ? fmin(step, PART / rate) : step;
+        const double rate = rate_at(ctx, p, time, step), h = rate > 0 ? fmin(step, PART / rate) : step;
         most = fmax(most, rate);
         move(p, h);
         if (!sk_all_finite(p->d, p->point)) break;
@@ -107,17 +113,18 @@ double sk_smallest_gap(const sock_simulation *spec)
     return gap;
 }
 
-sock_status sk_choose_inner_step(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *step)
+sock_status sk_choose_inner_steps(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *step)
 {
-    *step = spec->step > 0 ? spec->step : PART * sk_smallest_gap(spec);
+    const double widest = spec->step > 0 ? spec->step : PART * sk_smallest_gap(spec);
+    for (size_t s = 0; s < spec->starts; s++) step[s] = widest;
     if (spec->step > 0 || spec->times < 2 || model->d > PILOT_DIM) return SOCK_OK;
-    pilot p;
-    double most = 0;
-    const sock_status status = prepare(ctx, model, spec, &p);
-    for (size_t s = 0; status >= 0 && s < SK_MIN(spec->starts, (size_t)PILOTS); s++)
-        most = fmax(most, rate_of(ctx, &p, s, *step));
-    release(&p);
     const double least = (spec->t[spec->times - 1] - spec->t[0]) / MOST_STEPS;
-    if (most > 0) *step = fmin(*step, fmax(PART / most, least));
+    pilot p;
+    const sock_status status = prepare(ctx, model, spec, &p);
+    for (size_t s = 0; status >= 0 && s < spec->starts; s++) {
+        const double rate = rate_of(ctx, &p, s, widest);
+        while (step[s] * rate > PART && step[s] > least) step[s] /= 2;
+    }
+    release(&p);
     return status;
 }

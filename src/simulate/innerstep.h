@@ -1,4 +1,4 @@
-/* innerstep.h - the largest inner step of a simulation whose user gives none. */
+/* innerstep.h - the largest inner step of each start of a simulation whose user gives none. */
 #ifndef SK_INNERSTEP_H
 #define SK_INNERSTEP_H
 
@@ -7,8 +7,9 @@
 /* Of the gaps between output times; infinite where there is one time alone. */
 double sk_smallest_gap(const sock_simulation *spec);
 
-/* spec->step where it is above 0. Else a tenth of the smallest gap between output times, and no more than a tenth of
- * the time in which f changes by itself around the starts; bounds of spec are numbers. */
-sock_status sk_choose_inner_step(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *step);
+/* step[starts]: spec->step where it is above 0. Else a tenth of the smallest gap between output times, halved until it
+ * is no more than a tenth of the time in which f changes by itself around the start; bounds of spec are numbers. */
+sock_status sk_choose_inner_steps(sock_context *ctx, const sock_model *model, const sock_simulation *spec,
+                                  double *step);
 
 #endif

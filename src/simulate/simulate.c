@@ -277,28 +277,64 @@ static sock_status run_paths(sock_context *ctx, const sock_model *model, sk_eule
     return status;
 }
 
+/* Starts begin .. end-1 of a specification, whose numbers in the random stream stay. */
+static sock_simulation part_of(const sock_model *model, const sock_simulation *spec, size_t begin, size_t end)
+{
+    sock_simulation part = *spec;
+    part.starts = end - begin;
+    part.x0 += begin * model->d;
+    part.first_start += begin;
+    if (part.u) part.u += begin * spec->input_times * model->structure->inputs;
+    return part;
+}
+
+/* All paths, those of neighbouring starts with the same inner step at a time. */
+static sock_status run_all(sock_context *ctx, const sock_model *model, const sk_sampler *sampler,
+                           const sock_simulation *spec, const double *step, double *out, double *lost_at, size_t *lost)
+{
+    sock_status status = SOCK_OK;
+    for (size_t begin = 0, end; status >= 0 && begin < spec->starts; begin = end) {
+        for (end = begin + 1; end < spec->starts && step[end] == step[begin];) end++;
+        const sock_simulation part = part_of(model, spec, begin, end);
+        const size_t first = begin * spec->paths;
+        size_t some = 0;
+        sk_euler job = {model, sampler, &part,          step[begin], out + first * spec->times * model->d,
+                        NULL,  0,       sampler != NULL};
+        if (lost_at) job.lost_at = lost_at + first;
+        status = sampler           ? run_here(ctx, model, &job, &some)
+                 : spec->uncertain ? sk_simulate_draws(ctx, model, &job, &some)
+                                   : run_paths(ctx, model, &job, &some);
+        *lost += some;
+    }
+    return status;
+}
+
+static void fill_report(const sock_simulation *spec, const double *step, size_t lost, sock_simulation_report *report)
+{
+    *report = (sock_simulation_report){.paths = spec->starts * spec->paths, .lost = lost, .step = INFINITY};
+    for (size_t s = 0; s < spec->starts; s++) report->step = fmin(report->step, step[s]);
+    for (size_t i = 1; i < spec->times; i++) report->steps += sk_inner_steps(spec->t[i] - spec->t[i - 1], report->step);
+}
+
 static sock_status simulate(sock_context *ctx, const sock_model *model, const sk_sampler *sampler,
                             const sock_simulation *spec, double *out, double *lost_at, sock_simulation_report *report)
 {
     const double begun = sk_seconds();
-    double *bound = sk_doubles(ctx, model->d, 2);
-    if (!bound) return SOCK_ENOMEM;
-    const sock_simulation settled = sk_settle_bounds(model, spec, bound);
-    sk_euler job = {model, sampler, &settled, 0, out, lost_at, 0, sampler != NULL};
+    double *bound = sk_doubles(ctx, model->d, 2), *step = sk_doubles(ctx, spec->starts, 1);
     size_t total, lost = 0;
-    sock_status status = sk_product(ctx, spec->starts, spec->paths, &total);
-    if (status >= 0) status = sk_choose_inner_step(ctx, model, &settled, &job.step);
-    if (status >= 0)
-        status = sampler           ? run_here(ctx, model, &job, &lost)
-                 : spec->uncertain ? sk_simulate_draws(ctx, model, &job, &lost)
-                                   : run_paths(ctx, model, &job, &lost);
-    sk_free(bound);
-    if (status < 0) return status;
-    if (report) {
-        *report = (sock_simulation_report){.paths = total, .lost = lost, .step = job.step};
-        for (size_t i = 1; i < spec->times; i++) report->steps += sk_inner_steps(spec->t[i] - spec->t[i - 1], job.step);
+    sock_status status = bound && step ? sk_product(ctx, spec->starts, spec->paths, &total) : SOCK_ENOMEM;
+    if (status >= 0) {
+        const sock_simulation settled = sk_settle_bounds(model, spec, bound);
+        status = sk_choose_inner_steps(ctx, model, &settled, step);
+        if (status >= 0) status = run_all(ctx, model, sampler, &settled, step, out, lost_at, &lost);
+    }
+    if (status >= 0 && report) {
+        fill_report(spec, step, lost, report);
         report->seconds = sk_seconds() - begun;
     }
+    sk_free(bound);
+    sk_free(step);
+    if (status < 0) return status;
     return lost ? SOCK_PARTIAL : SOCK_OK;
 }
 
