@@ -44,14 +44,14 @@ extern const cli_verb verb_fit, verb_plan, verb_pass, verb_merge, verb_eval, ver
 /* All verbs that the overview shows, NULL at the end. */
 extern const cli_verb *const cli_verbs[];
 
-/* The program: what comes first of all (it may start itself anew), then the verb that the arguments name. Answers the
- * exit code. */
-void cli_prepare(char **arguments);
-
 /* Before long work, after the data are read: blocks of rows take the same large pieces of memory again and again, which
  * are kept from here on, and not given back to the system and cleared by it each time (a seventh of the time of a fit
  * in many dimensions). Not before: arrays that grow while a file is read would leave holes, half of its peak. */
 void cli_keep_memory(void);
+
+/* The program: what comes first of all (it may start itself anew), then the verb that the arguments name. Answers the
+ * exit code. */
+void cli_prepare(char **arguments);
 int cli_run(int count, char **arguments);
 
 /* The state of one run: context, library options, what every verb takes. */

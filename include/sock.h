@@ -279,7 +279,8 @@ SOCK_API sock_status sock_data_from_arrow_stream(sock_context *ctx, struct Arrow
 SOCK_API sock_status sock_data_convert_arrow_stream(sock_context *ctx, struct ArrowArrayStream *stream,
                                                     const sock_options *opts, int single, const char *folder);
 
-/* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all. */
+/* Writes a long CSV (traj, t, state columns) with 17 significant digits, whole or not at all; times that were dates are
+ * dates again, to a ten thousandth of a second. */
 SOCK_API sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char *path);
 
 /* Points of the state space from a CSV file with (at least) the d named columns; every cell there must be a finite
@@ -505,7 +506,7 @@ typedef struct sock_simulation {
     size_t times;         /* output times; the first is the time of the start */
     const double *t;      /* times, growing; gaps may differ */
     double step;          /* largest inner step, shortened to divide the gaps; 0: a tenth of the smallest gap, and
-                             of the time in which f changes by itself around the starts */
+                             of the time in which f changes by itself around each start (up to 64 states) */
     uint64_t seed;        /* new seed, new paths */
     uint64_t first_start; /* number of the first start in the random stream: 0, to go on where others ended more */
     sock_bounds bounds;   /* how lower and upper are kept */

@@ -39,6 +39,7 @@ sock_status sk_options_after(sock_context *ctx, const sock_data *data, const soc
         if (sk_option_is_set(opts, key)) status = sock_options_set(ctx, own, key, sk_option_text(opts, key));
     }
     if (status >= 0 && list) status = sock_options_set(ctx, own, "state", list);
+    if (status >= 0 && data->unit) status = sock_options_set(ctx, own, "time-unit", data->unit);
     sk_free(list);
     if (status < 0)
         sock_options_free(own);
@@ -125,7 +126,6 @@ static sock_status take(sock_context *ctx, slicer *s, const sk_csv_slice *slice,
     const bool alone = !s->any && s->ended && slice->used == s->text.size;
     if (!alone) SK_TRY(check_names(ctx, s, slice->data, &goes_on));
     if (!alone && !s->own) SK_TRY(sk_options_after(ctx, slice->data, s->given, &s->own));
-    if (!alone && !s->any && slice->data->unit) SK_TRY(sock_options_set(ctx, s->own, "time-unit", slice->data->unit));
     s->any = true;
     SK_TRY(s->work(ctx, s->arg, slice->data, goes_on));
     SK_TRY(remember_last(ctx, s, slice->data, cut));

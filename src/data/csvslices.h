@@ -30,7 +30,8 @@ sock_status sk_csv_file_slices(sock_context *ctx, const char *path, size_t slice
 sock_status sk_text_to_folder(sock_context *ctx, const sk_csv_origin *from, const sock_options *opts, bool single,
                               const char *folder);
 
-/* Options with the states of the data, where none are named: for what is read after them. */
+/* Options with the states of the data, where none are named, and with the unit of their dates: for what is read after
+ * them. */
 sock_status sk_options_after(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_options **out);
 
 #endif

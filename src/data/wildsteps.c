@@ -54,8 +54,8 @@ static sock_status prepare(hunt *w)
     sock_context *ctx = w->ctx;
     const size_t d = data->d;
     if (data->trajectories >= UINT32_MAX || d >= UINT32_MAX)
-        return sk_fail(ctx, SOCK_EINPUT, "%zu trajectories of %zu states; fewer than %u of each are allowed",
-                       data->trajectories, d, UINT32_MAX);
+        return sk_fail(ctx, SOCK_EINPUT, "%s: %zu trajectories of %zu states; fewer than %u of each are allowed",
+                       data->source, data->trajectories, d, UINT32_MAX);
     w->start = sk_alloc(ctx, data->trajectories + 1, sizeof *w->start);
     if (!w->start) return SOCK_ENOMEM;
     for (size_t j = 0; j < data->trajectories; j++)

@@ -104,6 +104,7 @@ static sock_status force_law(looking *l, sk_factor **out)
     for (size_t i = 0; status >= 0 && !t->learned && i < t->size; i++)
         lambda[i] = sk_drift_spread_ridge(l->force, t->l);
     if (status >= 0) status = sk_drift_spread_factor(l->w->ctx, l->force, lambda, out);
+    if (l->force) l->force->counts = NULL; /* the guess goes */
     sk_guess_clear(&guess);
     sk_free(lambda);
     return status;

@@ -18,7 +18,7 @@ typedef enum sk_noise_mode { SK_NOISE_NONE, SK_NOISE_DIAGONAL, SK_NOISE_FULL } s
 typedef struct sk_measured {
     sock_context *ctx;
     const sk_transitions *rows;
-    const sk_units *units; /* of the rows, for bands; NULL: those of the data */
+    const sk_units *units; /* of the rows, for bands; NULL: no zero is a guess */
     const sk_candidates *list;
     const char *const *names;
     sk_series series;  /* the rows, cut into runs */

@@ -17,7 +17,7 @@ typedef struct sk_guess {
     double *kept;    /* p x d: the weights, with a 1 for those that are asked */
 } sk_guess;
 
-/* Of a drift with weights w (p x d); units: of the rows' first `coordinates`, NULL: those of the data. */
+/* Of a drift with weights w (p x d); units: of the rows' first `coordinates`; NULL: no zero is a guess. */
 sock_status sk_guess_constant(sock_context *ctx, const sk_features *map, size_t d, const double *w,
                               const sk_units *units, size_t coordinates, sk_guess *out);
 void sk_guess_clear(sk_guess *guess);
