@@ -11,18 +11,6 @@
 static const char *const keys[] = {"id",        "time", "state", "group", "dt", "missing",
                                    "time-unit", "log",  "wide",  "every", NULL};
 
-/* Times that were dates are written as these where nothing is lost by it. */
-static bool all_dates(const char *unit, const sock_data *data)
-{
-    bool dates = *unit != 0;
-    for (size_t j = 0; j < sock_data_trajectories(data); j++) {
-        const double *t, *x;
-        const size_t length = sock_data_trajectory(data, j, &t, &x);
-        for (size_t i = 0; dates && i < length; i++) dates = sk_record_time_is_date(unit, t[i]);
-    }
-    return dates;
-}
-
 static void write_time(table *out, const char *unit, double t)
 {
     char text[SK_RECORD_TIME_SIZE];
@@ -66,7 +54,7 @@ static int write_states(const cli *c, const sock_model *model, const sock_data *
     const size_t d = sock_model_dim(model), numbers = sock_data_points(data) * d;
     char unit[UNIT_ROOM];
     model_unit(c, model, unit);
-    if (!all_dates(unit, data)) unit[0] = 0;
+    if (!sk_record_has_dates(unit, data)) unit[0] = 0;
     double *mean = calloc(numbers, sizeof *mean), *sd = calloc(numbers, sizeof *sd);
     const sock_status status = mean && sd ? sock_smooth(c->ctx, model, data, mean, sd) : SOCK_ENOMEM;
     table out;

@@ -420,8 +420,8 @@ static void prop_binned__a_true_model_with_an_input_misses_nothing(void **state)
     sock_model_free(model);
 }
 
-/* One path under u = 0, where its median is, then under u = 9: x is about 3 there, where no step had an input as low. A
- * dot there would be the model's word; what the steps themselves say stays. */
+/* One path under u = 0, where its median is, then under 9 and under -9: x is about 3 and -3 there, where no step had an
+ * input as low, or as high. A dot there would be the model's word; what the steps themselves say stays. */
 static void test_binned__no_dot_where_an_input_never_had_its_median(void **state)
 {
     (void)state;
@@ -436,20 +436,20 @@ static void test_binned__no_dot_where_an_input_never_had_its_median(void **state
     sk_binned_all all;
     sk_normals((sk_key){92, 0}, 0, 0, 0, N, z);
     for (size_t i = 0; i < N; i++) {
-        t[i] = h * (double)i, x[2 * i + 1] = i < 3 * N / 4 ? 0 : 9;
+        t[i] = h * (double)i, x[2 * i + 1] = i < N / 2 ? 0 : i < 3 * N / 4 ? 9 : -9;
         if (i) x[2 * i] = pulled_mean(x[2 * i - 2], x[2 * i - 1], x[2 * i + 1], h) + sd * z[i];
     }
     assert_int_equal(sock_options_set(ctx, opts, "input", "u"), SOCK_OK);
     assert_int_equal(sock_data_from_arrays(ctx, 2, 1, &points, t, x, names, NULL, opts, &data), SOCK_OK);
     all = make(model, data);
-    size_t near = 0, far = 0;
+    size_t near = 0, far[2] = {0};
     for (size_t b = 0; b < all.of[0].bins; b++) {
         const sk_bin *bin = &all.of[0].bin[b];
-        if (bin->x > 2.5)
-            assert_true(isnan(bin->f) && isnan(bin->a) && isnan(bin->f_se) && isfinite(bin->raw_a)), far++;
-        if (bin->x < 0.5) assert_true(isfinite(bin->f) && isfinite(bin->a_se)), near++;
+        if (fabs(bin->x) > 2.5)
+            assert_true(isnan(bin->f) && isnan(bin->a) && isnan(bin->f_se) && isfinite(bin->raw_a)), far[bin->x < 0]++;
+        if (fabs(bin->x) < 0.5) assert_true(isfinite(bin->f) && isfinite(bin->a_se)), near++;
     }
-    assert_true(near > 2 && far > 2);
+    assert_true(near > 2 && far[0] > 2 && far[1] > 2);
     sk_binned_clear(&all);
     sock_data_free(data);
     sock_options_free(opts);

@@ -3,6 +3,7 @@
 #include "noisecases.h"
 #include "score/score.h"
 #include "tune/policy.h"
+#include "wells.h"
 
 /* ---- The oracle ---- */
 
@@ -96,20 +97,6 @@ static void prop_filter__without_noise_a_step_is_normal_with_the_moments_of_its_
 }
 
 /* Two states that do not know each other, with errors that do not either: the sum of one state at a time. */
-static void wells(void *user, size_t count, size_t d, const double *x, double *f)
-{
-    (void)user;
-    for (size_t i = 0; i < count * d; i++) f[i] = x[i] - x[i] * x[i] * x[i];
-}
-
-static void growing(void *user, size_t count, size_t d, const double *x, double *a)
-{
-    (void)user;
-    memset(a, 0, count * d * d * sizeof *a);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < d; k++) a[(i * d + k) * d + k] = 0.2 + 0.1 * x[i * d + k] * x[i * d + k];
-}
-
 static void prop_filter__of_independent_states_is_the_sum_of_theirs(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 /* test_flow.c - moments of a step against an independent program, where they are known in closed form, and where
  * nothing can be right. */
 #include "noisecases.h"
+#include "wells.h"
 
 enum { MOST = 512 };
 
@@ -122,20 +123,6 @@ static void test_flow__split_changes_nothing_where_the_drift_is_linear(void **st
 }
 
 /* ---- Coordinates that do not know each other ---- */
-
-static void wells(void *user, size_t count, size_t d, const double *x, double *f)
-{
-    (void)user;
-    for (size_t i = 0; i < count * d; i++) f[i] = x[i] - x[i] * x[i] * x[i];
-}
-
-static void growing(void *user, size_t count, size_t d, const double *x, double *a)
-{
-    (void)user;
-    memset(a, 0, count * d * d * sizeof *a);
-    for (size_t i = 0; i < count; i++)
-        for (size_t k = 0; k < d; k++) a[(i * d + k) * d + k] = 0.2 + 0.1 * x[i * d + k] * x[i * d + k];
-}
 
 static void prop_flow__independent_coordinates_flow_apart(void **state)
 {

@@ -1,5 +1,6 @@
 /* test_simulate.c - paths against closed forms (strong and weak), the stream of noise, bounds, lost paths. */
 #include "onecontext.h"
+#include "simulate/innerstep.h"
 #include "simulate/simulate.h"
 #include "truths.h"
 
@@ -609,6 +610,48 @@ static void test_simulate__the_step_follows_the_drift_between_rare_outputs(void 
     }
 }
 
+/* A step is halved while f changes by more than a tenth in it, and a path has fewer than a million. */
+static void test_simulate__steps_are_halved_by_the_rate(void **state)
+{
+    (void)state;
+    assert_true(sk_halved_step(1, 0, 10) == 1);
+    assert_true(sk_halved_step(1, 0.099, 10) == 1 && sk_halved_step(1, 0.101, 10) == 0.5);
+    assert_true(sk_halved_step(1, 0.199, 10) == 0.5 && sk_halved_step(1, 0.201, 10) == 0.25);
+    assert_true(sk_halved_step(1, 1e9, 2e5) == 0.125); /* 0.25 is more than 2e5 / 1e6 */
+    const double t[] = {0, 3, 5, 9};
+    sock_simulation spec = {.times = 4, .t = t};
+    assert_close(sk_widest_step(&spec), 0.2, 1e-15, 0);
+    spec.step = 0.7;
+    assert_true(sk_widest_step(&spec) == 0.7);
+}
+
+/* f is flat where a pilot begins, and steep further on: it is seen at the eighth point and not at the ninth. In 65
+ * states it is not looked for. */
+static void cliff(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user;
+    for (size_t i = 0; i < count * d; i++) f[i] = i % d ? 0 : x[i] < 2.5 ? 1 : 1 - 50 * (x[i] - 2.5);
+}
+
+static void test_simulate__a_pilot_goes_eight_steps_in_up_to_64_states(void **state)
+{
+    (void)state;
+    static double x0[65], out[2 * 65];
+    const double t[] = {0, 10};
+    for (size_t d = 1; d <= 65; d += d == 1 ? 63 : 1) {
+        for (int far = 0; far < 2; far++) {
+            sock_model *model = NULL;
+            sock_simulation_report report;
+            x0[0] = far ? -4.8 : -4.2; /* steps of 1: beyond 2.5 at the ninth point, or at the eighth */
+            assert_int_equal(sock_model_wrap(ctx, d, NULL, cliff, NULL, NULL, &model), SOCK_OK);
+            sock_simulation spec = {.starts = 1, .x0 = x0, .paths = 1, .times = 2, .t = t};
+            assert_true(sock_simulate(ctx, model, &spec, out, NULL, &report) >= 0);
+            assert_true(d > 64 || far ? report.step == 1 : report.step < 0.1 / 50);
+            sock_model_free(model);
+        }
+    }
+}
+
 /* dx = -x^3 dt + dW: a start far out wants shorter steps than one at 0, and neither is another for the other's sake. */
 static void steep(void *user, size_t count, size_t d, const double *x, double *f)
 {
@@ -757,6 +800,8 @@ int main(void)
         cmocka_unit_test(test_simulate__a_path_has_a_billion_steps_at_most),
         cmocka_unit_test(test_simulate__the_step_is_a_tenth_of_the_smallest_gap),
         cmocka_unit_test(test_simulate__the_step_follows_the_drift_between_rare_outputs),
+        cmocka_unit_test(test_simulate__steps_are_halved_by_the_rate),
+        cmocka_unit_test(test_simulate__a_pilot_goes_eight_steps_in_up_to_64_states),
         cmocka_unit_test(test_simulate__a_path_depends_on_no_other_start),
         cmocka_unit_test(test_simulate__starts_may_lie_on_their_bounds),
         cmocka_unit_test(test_simulate__each_argument_is_checked),

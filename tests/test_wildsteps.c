@@ -75,6 +75,31 @@ static void test_wildsteps__an_outlier_spoils_two_steps(void **state)
     }
 }
 
+/* Steps and points are counted across trajectories, of which one has a single point; an outlier at the end of one has
+ * one step, and no step leads over to the next. */
+static void test_wildsteps__in_several_trajectories(void **state)
+{
+    (void)state;
+    static double x[STEPS + 1], t[STEPS + 1];
+    const size_t length[] = {400, 1, 300, STEPS + 1 - 701};
+    sock_data *data = NULL;
+    sk_wild wild;
+    pull(x);
+    x[100] += 2, x[400] += 50, x[700] += 2, x[900] -= 2;
+    for (size_t i = 0; i <= STEPS; i++) t[i] = 0.01 * (double)i;
+    assert_int_equal(sock_data_from_arrays(ctx, 1, 4, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+    assert_int_equal(sk_wild_find(ctx, data, &wild), SOCK_OK);
+    const size_t wrong[] = {99, 100, 699, 899, 900};
+    assert_int_equal(wild.count, 5);
+    for (size_t i = 0, w = 0; i <= STEPS; i++) {
+        assert_int_equal(wild.step[i], w < 5 && wrong[w] == i);
+        w += w < 5 && wrong[w] == i;
+    }
+    for (size_t n = 0; n < wild.named; n++) assert_true(wild.step[wild.name[n].point]);
+    sk_wild_clear(&wild);
+    sock_data_free(data);
+}
+
 static void test_wildsteps__a_jump_spoils_one(void **state)
 {
     (void)state;
@@ -318,6 +343,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_wildsteps__an_outlier_spoils_two_steps),
+        cmocka_unit_test(test_wildsteps__in_several_trajectories),
         cmocka_unit_test(test_wildsteps__a_jump_spoils_one),
         cmocka_unit_test(test_wildsteps__one_per_cent_is_found_to_the_last),
         cmocka_unit_test(test_wildsteps__excursions_are_closed),

@@ -197,7 +197,7 @@ class SDE(Model):
         for text in self.info_.get("warnings") or []:
             warnings.warn(plain(str(text)), SockWarning, stacklevel=outside())
         told = self.info_
-        if told.get("verdict") and told.get("advice"):  # a test objects
+        if told.get("verdict") and told.get("advice"):  # a test objects, or paths run off
             warnings.warn(plain(f"{told['verdict']} {told['advice']}"), SockWarning, stacklevel=outside())
         return self
 

@@ -25,7 +25,10 @@ void sk_record_time(const char *unit, double time, char text[SK_RECORD_TIME_SIZE
     sk_time_text(unit, time, text);
 }
 
-bool sk_record_time_is_date(const char *unit, double time) { return sk_time_is_date(unit, time); }
+bool sk_record_has_dates(const char *unit, const sock_data *data)
+{
+    return sk_times_are_dates(unit, data->points, data->t);
+}
 
 static size_t trajectory_of(const sock_data *data, size_t point)
 {

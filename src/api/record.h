@@ -129,7 +129,9 @@ void sk_oddities_clear(sk_oddities *odd);
  * number. */
 enum { SK_RECORD_TIME_SIZE = 40 };
 void sk_record_time(const char *unit, double time, char text[SK_RECORD_TIME_SIZE]);
-bool sk_record_time_is_date(const char *unit, double time); /* a whole second: nothing is lost */
+
+/* Whether all times of the data are dates in this unit: tables that are written then hold dates. */
+bool sk_record_has_dates(const char *unit, const sock_data *data);
 
 /* The leading drift and diffusion; NULL: there is none. */
 const sk_part *sk_record_drift(const sk_record *record);

@@ -27,7 +27,7 @@ static void print_part(FILE *out, const sk_part *part, bool many, bool full)
  * "-0.7*(x - 14)", or the 1 of a velocity. */
 static void print_errors(FILE *out, const char *equation, const sk_numbers *errors, int width)
 {
-    const char *zero = strstr(equation, "*(") ? "rounded (its error is in the bands)" : "fixed";
+    const char *zero = strstr(equation, "*(") ? "not estimated (a round zero)" : "fixed";
     if (!errors->count) return;
     fprintf(out, "%*serrors", width, "");
     for (size_t i = 0; i < errors->count; i++) {

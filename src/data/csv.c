@@ -591,9 +591,8 @@ sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char 
         slice->next_line = whole && slice->goes_on ? r.run_line : r.at.line;
         slice->needs_all = slice->goes_on && needs_all(&r, opts);
         const bool nothing = slice->others && !has_a_point(&r.rows);
-        const bool enough =
-            (!slice->goes_on && !nothing) || (slice->goes_on && has_a_point(&r.rows) && !slice->needs_all &&
-                                              (whole || (slice->may_cut && may_be_cut(&r, opts))));
+        const bool comes = whole || may_be_cut(&r, opts); /* all of one trajectory: its points so far are data */
+        const bool enough = slice->goes_on ? has_a_point(&r.rows) && !slice->needs_all && comes : !nothing;
         if (enough) status = finish(&r, &rows, opts, &slice->data);
     }
     release(&r);

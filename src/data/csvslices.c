@@ -80,7 +80,7 @@ static size_t whole_rows(const sk_text *text)
 static bool is_blank(const sk_text *text, size_t begin)
 {
     for (size_t i = begin; i < text->size; i++)
-        if (!strchr(" \t\r\n,;", text->bytes[i])) return false;
+        if (!text->bytes[i] || !strchr(" \t\r\n,;", text->bytes[i])) return false;
     return true;
 }
 
@@ -147,7 +147,7 @@ static sock_status step(sock_context *ctx, slicer *s)
         s->text.size = s->header;
         return SOCK_OK;
     }
-    sk_csv_slice slice = {.goes_on = !s->ended, .may_cut = true, .others = s->any, .line = s->line};
+    sk_csv_slice slice = {.goes_on = !s->ended, .others = s->any, .line = s->line};
     sock_status status = SOCK_OK;
     if (end > s->header || s->ended) {
         const char kept = s->text.bytes[end];

@@ -46,14 +46,6 @@ static void write_number(sk_file *file, double value)
     sk_write(file, text, 1 + sk_print_double(text + 1, value));
 }
 
-/* Times that were dates are written as these where nothing is lost by it. */
-static bool has_dates(const sock_data *data)
-{
-    bool dates = data->unit != NULL;
-    for (size_t i = 0; dates && i < data->points; i++) dates = sk_time_is_date(data->unit, data->t[i]);
-    return dates;
-}
-
 static void write_time(sk_file *file, const sock_data *data, bool dated, double t)
 {
     char text[SK_DATE_ROOM];
@@ -92,7 +84,7 @@ sock_status sock_data_write(sock_context *ctx, const sock_data *data, const char
                            data->input[k]);
     sk_file *file = NULL;
     sock_status status = SOCK_OK;
-    const bool dated = has_dates(data);
+    const bool dated = sk_times_are_dates(data->unit, data->points, data->t);
     SK_TRY(sk_file_create(ctx, path, &file));
     write_header(file, data);
     for (size_t j = 0; j < data->trajectories; j++) {

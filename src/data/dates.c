@@ -244,11 +244,15 @@ static bool in_calendar(const char *unit, double time, double *seconds)
            *seconds < 86400.0 * (double)day_number(9999, 12, 31);
 }
 
-bool sk_time_is_date(const char *unit, double time)
+bool sk_times_are_dates(const char *unit, size_t count, const double *time)
 {
     const double rounding = 1e-4;
-    double seconds;
-    return in_calendar(unit, time, &seconds) && fabs(seconds - floor(seconds + 0.5)) < rounding;
+    bool dates = unit && *unit;
+    for (size_t i = 0; dates && i < count; i++) {
+        double seconds;
+        dates = in_calendar(unit, time[i], &seconds) && fabs(seconds - floor(seconds + 0.5)) < rounding;
+    }
+    return dates;
 }
 
 void sk_time_text(const char *unit, double time, char text[SK_DATE_ROOM])

@@ -30,8 +30,9 @@ void sk_format_date(double seconds, char text[SK_DATE_ROOM]);
 /* A time in a unit of the option time-unit as a date; without one, or beyond the calendar, as a number. */
 void sk_time_text(const char *unit, double time, char text[SK_DATE_ROOM]);
 
-/* Whether that is a date and loses nothing by it: a whole second of the calendar. */
-bool sk_time_is_date(const char *unit, double time);
+/* Whether all of them are whole seconds of the calendar, to a ten thousandth: times that were dates are then written as
+ * these. */
+bool sk_times_are_dates(const char *unit, size_t count, const double *time);
 
 /* Seconds in a unit of the option time-unit; 0 for none. */
 double sk_unit_seconds(const char *unit);

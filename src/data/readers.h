@@ -16,7 +16,6 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
 typedef struct sk_csv_slice {
     /* asked */
     bool goes_on; /* the text does */
-    bool may_cut; /* where all of it is one trajectory, its points so far are data all the same */
     bool others;  /* points have come from what stood before: rows without one are no error */
     size_t line;  /* of the first row in the file; 0: where it stands in this text */
     /* told */

@@ -1,6 +1,7 @@
 /* inertiarules.c - see inertiarules.h. */
 #include "inertia/inertiarules.h"
 
+#include "noise/noiserules.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -14,9 +15,7 @@ bool sk_inertia_begins(size_t iteration) { return iteration <= SK_INERTIA_BEGINS
 bool sk_inertia_sweeps(size_t iteration)
 {
     static const size_t sweeps[] = SK_INERTIA_SWEEPS;
-    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
-        if (sweeps[i] == iteration) return true;
-    return false;
+    return sk_is_listed(iteration, sizeof sweeps / sizeof *sweeps, sweeps);
 }
 
 bool sk_inertia_may_end(size_t iteration) { return iteration > SK_INERTIA_LAST_SWEEP; }

@@ -39,7 +39,7 @@ size_t sk_narrow_wide(size_t columns) { return (columns + LANES - 1) / LANES * L
 /* Rows first .. first + tall - 1 of C, `across` vectors from column j on. */
 INLINE void tile(size_t tall, size_t across, bool turned, const product *f, size_t first, size_t j)
 {
-    lanes sum[TALL][PAIR] = {{{0}}}, row[PAIR];
+    lanes sum[TALL][PAIR] = {{{0}}}, row[PAIR] = {{0}};
     double *c = f->c + first * f->wide + j;
     for (size_t r = 0; turned && r < tall; r++)
         for (size_t v = 0; v < across; v++) load(c + r * f->wide + v * LANES, &sum[r][v]);

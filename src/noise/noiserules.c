@@ -7,12 +7,17 @@
 
 /* ---- The iterations ---- */
 
+bool sk_is_listed(size_t iteration, size_t count, const size_t *list)
+{
+    for (size_t i = 0; i < count; i++)
+        if (list[i] == iteration) return true;
+    return false;
+}
+
 bool sk_noise_sweeps(size_t iteration)
 {
     static const size_t sweeps[] = SK_NOISE_SWEEPS;
-    for (size_t i = 0; i < sizeof sweeps / sizeof *sweeps; i++)
-        if (sweeps[i] == iteration) return true;
-    return false;
+    return sk_is_listed(iteration, sizeof sweeps / sizeof *sweeps, sweeps);
 }
 
 bool sk_noise_polynomials_alone(size_t iteration) { return iteration <= SK_NOISE_POLYNOMIALS; }

@@ -8,6 +8,9 @@
 
 /* ---- The iterations, numbered from 1 ---- */
 
+/* Whether it is one of a list: of order 2, too. */
+bool sk_is_listed(size_t iteration, size_t count, const size_t *list);
+
 /* Whether all candidates are compared in it; whether sums of bumps stay out of it; and whether it may take far fewer
  * substeps than the last one. */
 bool sk_noise_sweeps(size_t iteration);

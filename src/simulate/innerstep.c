@@ -14,12 +14,12 @@
 #include "la/la.h"
 #include "model/model.h"
 #include "model/modelinputs.h"
+#include "tune/policy.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PILOT_STEPS = 8, PILOT_DIM = 64 };
-static const double PART = 0.1, NUDGE = 1e-5, MOST_STEPS = 1e6;
+static const double NUDGE = 1e-5; /* of a difference: rounding */
 
 typedef struct pilot {
     const sock_model *model;
@@ -77,7 +77,7 @@ static double rate_at(sock_context *ctx, pilot *p, double time, double step)
 
 static void move(pilot *p, double h)
 {
-    double z[PILOT_DIM];
+    double z[SK_INNER_DIM];
     sk_normals((sk_key){p->spec->seed, SK_PURPOSE_SIMULATE}, p->spec->first_start + p->start, 0, p->step++ * p->d, p->d,
                z);
     for (size_t k = 0; k < p->d; k++) {
@@ -96,8 +96,8 @@ static double rate_of(sock_context *ctx, pilot *p, size_t start, double step)
     p->start = start;
     p->step = p->near = 0;
     memcpy(p->point, p->spec->x0 + start * p->d, p->d * sizeof *p->point);
-    for (size_t i = 0; i < PILOT_STEPS && time < end; i++) {
-        const double rate = rate_at(ctx, p, time, step), h = rate > 0 ? fmin(step, PART / rate) : step;
+    for (size_t i = 0; i < SK_INNER_PILOT && time < end; i++) {
+        const double rate = rate_at(ctx, p, time, step), h = rate > 0 ? fmin(step, SK_INNER_PART / rate) : step;
         most = fmax(most, rate);
         move(p, h);
         if (!sk_all_finite(p->d, p->point)) break;
@@ -106,25 +106,29 @@ static double rate_of(sock_context *ctx, pilot *p, size_t start, double step)
     return most;
 }
 
-double sk_smallest_gap(const sock_simulation *spec)
+double sk_widest_step(const sock_simulation *spec)
 {
     double gap = INFINITY;
     for (size_t i = 1; i < spec->times; i++) gap = fmin(gap, spec->t[i] - spec->t[i - 1]);
-    return gap;
+    return spec->step > 0 ? spec->step : SK_INNER_PART * gap;
+}
+
+double sk_halved_step(double step, double rate, double span)
+{
+    while (step * rate > SK_INNER_PART && step > span / SK_INNER_MOST) step /= 2;
+    return step;
 }
 
 sock_status sk_choose_inner_steps(sock_context *ctx, const sock_model *model, const sock_simulation *spec, double *step)
 {
-    const double widest = spec->step > 0 ? spec->step : PART * sk_smallest_gap(spec);
+    const double widest = sk_widest_step(spec);
     for (size_t s = 0; s < spec->starts; s++) step[s] = widest;
-    if (spec->step > 0 || spec->times < 2 || model->d > PILOT_DIM) return SOCK_OK;
-    const double least = (spec->t[spec->times - 1] - spec->t[0]) / MOST_STEPS;
+    if (spec->step > 0 || spec->times < 2 || model->d > SK_INNER_DIM) return SOCK_OK;
+    const double span = spec->t[spec->times - 1] - spec->t[0];
     pilot p;
     const sock_status status = prepare(ctx, model, spec, &p);
-    for (size_t s = 0; status >= 0 && s < spec->starts; s++) {
-        const double rate = rate_of(ctx, &p, s, widest);
-        while (step[s] * rate > PART && step[s] > least) step[s] /= 2;
-    }
+    for (size_t s = 0; status >= 0 && s < spec->starts; s++)
+        step[s] = sk_halved_step(widest, rate_of(ctx, &p, s, widest), span);
     release(&p);
     return status;
 }

@@ -4,11 +4,14 @@
 
 #include "simulate.h"
 
-/* Of the gaps between output times; infinite where there is one time alone. */
-double sk_smallest_gap(const sock_simulation *spec);
+/* spec->step where it is above 0, else a tenth of the smallest gap between output times (infinite: one time alone). */
+double sk_widest_step(const sock_simulation *spec);
 
-/* step[starts]: spec->step where it is above 0. Else a tenth of the smallest gap between output times, halved until it
- * is no more than a tenth of the time in which f changes by itself around the start; bounds of spec are numbers. */
+/* A step, halved until f, which changes at this rate, hardly does within it, or a path of this span has a million. */
+double sk_halved_step(double step, double rate, double span);
+
+/* step[starts]: the widest; where the user gave none, in up to 64 states, halved by the rate of f around each start.
+ * Bounds of spec are numbers. */
 sock_status sk_choose_inner_steps(sock_context *ctx, const sock_model *model, const sock_simulation *spec,
                                   double *step);
 

@@ -133,9 +133,8 @@ static sock_status check_inputs(sock_context *ctx, const sock_model *model, cons
 /* Times a million years apart with a step of a second would be simulated for ever: that is a slip, and said. */
 static sock_status check_steps(sock_context *ctx, const sock_simulation *spec)
 {
-    double step = spec->step, steps = 0;
-    const double most = 1e9;
-    if (!(step > 0)) step = sk_smallest_gap(spec) / 10;
+    const double step = sk_widest_step(spec), most = 1e9;
+    double steps = 0;
     for (size_t i = 1; i < spec->times; i++) steps += (spec->t[i] - spec->t[i - 1]) / step;
     if (steps <= most) return SOCK_OK;
     return sk_fail(ctx, SOCK_EUSAGE,

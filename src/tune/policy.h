@@ -494,6 +494,13 @@
 #define SK_TABLE_NEAR 1e-6 /* share of a field by which its table is off at most, or is not used */
 #define SK_TABLE_WORTH 3e4 /* evaluations from which on one is made: it takes 6000 itself; speed only */
 
+/* ---- Inner steps of a simulation ---- */
+
+#define SK_INNER_PART 0.1 /* of the smallest gap between outputs, and of the time in which f changes by itself */
+#define SK_INNER_PILOT 8  /* steps of a path by which that time is found: f may hardly change where a path begins */
+#define SK_INNER_DIM 64   /* states up to which it is looked for */
+#define SK_INNER_MOST 1e6 /* inner steps of a path, at most, for its sake: rates grow where a path runs off */
+
 /* ---- Devices: work from which on one that was not named is asked (proposals until a bench on a card says) ---- */
 
 #define SK_DEVICE_SUMS 1e11     /* rows times products of features squared; speed only */
