@@ -246,13 +246,18 @@ static const double STRANGE = 2; /* nats a step and dimension: data of another l
 static void warn_of_constants(const cli *c, const sock_scores *s)
 {
     if (!s->worse_than_constant) return;
-    const bool by_moments = !s->loglik.valid || (s->loglik_moments.valid && s->loglik_moments.value > s->loglik.value);
+    const bool moments = s->loglik_moments.valid;
+    const bool by_moments = !s->loglik.valid || (moments && s->loglik_moments.value > s->loglik.value);
     const double own = by_moments ? s->loglik_moments.value : s->loglik.value;
     const bool far = s->loglik_constant.value - own > STRANGE * (double)(s->intervals * s->d);
     cli_usage_error(c,
                     "warning: the model is worse than constant coefficients on these data: log likelihood %.6g%s, "
                     "theirs, fitted to these very steps, wild ones too, %.6g; %s",
-                    own, by_moments ? " (by moments)" : "", s->loglik_constant.value,
+                    own,
+                    by_moments ? " (by moments)"
+                    : moments  ? ""
+                               : " (by Euler's steps, no judge of long ones)",
+                    s->loglik_constant.value,
                     far ? "are they of the same process, in the same units?" : "sock check says where it fails");
 }
 

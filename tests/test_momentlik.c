@@ -151,6 +151,47 @@ static void prop_momentlik__noise_that_enters_through_another_state(void **state
     sock_model_free(model);
 }
 
+/* x on the right of 0 with f = 1 - x and a = 3 x there: what the fields are on the left is nobody's business. The mean
+ * goes to 1, and S' = 3 m - 2 S. */
+static double square_root_left;
+
+static void square_root_drift(void *user, size_t count, size_t d, const double *x, double *f)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) f[i] = x[i] >= 0 ? 1 - x[i] : square_root_left;
+}
+
+static void square_root_diffusion(void *user, size_t count, size_t d, const double *x, double *a)
+{
+    (void)user, (void)d;
+    for (size_t i = 0; i < count; i++) a[i] = 3 * fmax(x[i], 0);
+}
+
+static void square_root_moments(const double *y, double h, double *m, double *s)
+{
+    m[0] = 1 + (y[0] - 1) * exp(-h);
+    s[0] = 3 * (-expm1(-2 * h) / 2 + (y[0] - 1) * (exp(-h) - exp(-2 * h)));
+}
+
+static void prop_momentlik__bounds_are_kept(void **state)
+{
+    (void)state;
+    const double zero = 0;
+    sock_model *model = wrap_fields(ctx, 1, square_root_drift, square_root_diffusion, NULL);
+    sock_data *data = irregular(1, 1.5, 0.01, 0.6);
+    sk_loglik free, left;
+    square_root_left = 60;
+    assert_int_equal(sk_moment_likelihood(ctx, model, data, 0, &free), SOCK_OK);
+    assert_true(fabs(free.value - slow_sum(data, square_root_moments, 0)) > 1 || free.unsettled + free.broken);
+    assert_int_equal(sock_model_set_bounds(ctx, model, &zero, NULL), SOCK_OK);
+    check(model, data, square_root_moments, 0);
+    square_root_left = -60;
+    assert_int_equal(sk_moment_likelihood(ctx, model, data, 0, &left), SOCK_OK);
+    assert_close(left.value, slow_sum(data, square_root_moments, 0), 1e-8, STEPS);
+    sock_data_free(data);
+    sock_model_free(model);
+}
+
 /* f = B x, a = K + (g.x)^2 A in three dimensions. With M = E x x':  m' = B m, M' = B M + M B' + K + (g' M g) A. */
 static const double B[9] = {-0.5, 1, 0.2, -1, -0.3, 0.1, 0.4, 0, -0.8}, G[3] = {0.6, -0.4, 0.5};
 static const double A[9] = {1, 0.3, 0, 0.3, 0.5, -0.2, 0, -0.2, 0.4};
@@ -649,6 +690,7 @@ int main(void)
         cmocka_unit_test(prop_momentlik__ou_has_its_exact_density),
         cmocka_unit_test(prop_momentlik__gbm_has_its_exact_moments),
         cmocka_unit_test(prop_momentlik__noise_that_enters_through_another_state),
+        cmocka_unit_test(prop_momentlik__bounds_are_kept),
         cmocka_unit_test(prop_momentlik__linear_drift_and_quadratic_noise_have_their_exact_moments),
         cmocka_unit_test(prop_momentlik__independent_states_in_a_mirror_have_the_product_of_their_densities),
         cmocka_unit_test(prop_momentlik__without_noise_the_mean_is_the_solution_of_the_ode),

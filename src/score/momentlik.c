@@ -26,6 +26,7 @@
 #include "score/steplik.h"
 
 #include "la/la.h"
+#include "occupation/bounds.h"
 
 #include <assert.h>
 #include <math.h>
@@ -47,6 +48,7 @@ typedef struct ensemble {
     double *sum;          /* and what a substep adds */
     double *root;         /* count x d x d: the rows are c_k */
     double *sign;         /* count x d: s_k */
+    double *skew;         /* count x d: r_k */
     double *x, *f, *a;    /* at the 2 d + 1 points of each: x_k+, x_k- for all k, and m; inputs behind the states */
     double *matrix;       /* d x d */
     double *space;        /* of the model */
@@ -76,21 +78,34 @@ static void decompose(size_t d, const double *s, double *matrix, double *c, doub
     }
 }
 
+/* Two points, of which none leaves the bounds of the model as long as the mean is within. */
+static void place_pair(const ensemble *e, const double *mean, double reach, const double *c, double *skew, double *x)
+{
+    const sk_structure *s = e->job->model->structure;
+    const size_t d = e->d, in = e->in;
+    for (size_t j = 0; j < d; j++) x[j] = reach * c[j];
+    *skew = sk_structure_is_bounded(s) ? sk_skew(&(sk_bounds){.d = d, .lower = s->lower, .upper = s->upper}, mean, x, 1)
+                                       : 1;
+    for (size_t j = 0; j < d; j++) {
+        const double step = x[j];
+        x[j] = mean[j] + *skew * step;
+        x[in + j] = mean[j] - step / *skew;
+    }
+}
+
 /* The points of one state at a share of its step. Where they are not finite the start stands in for them; the state
  * stays what it is. */
 static void place_points(const ensemble *e, size_t i, const double *state, double share, double *x)
 {
     const size_t d = e->d, in = e->in;
     const double *start = e->job->data->x + e->job->start[e->interval[i]] * d, reach = sqrt((double)d);
+    const sk_structure *s = e->job->model->structure;
     double *c = e->root + i * d * d;
     bool finite = true;
     decompose(d, state + d, e->matrix, c, e->sign + i * d);
-    for (size_t k = 0; k < d; k++)
-        for (size_t j = 0; j < d; j++) {
-            x[(2 * k) * in + j] = state[j] + reach * c[k * d + j];
-            x[(2 * k + 1) * in + j] = state[j] - reach * c[k * d + j];
-        }
+    for (size_t k = 0; k < d; k++) place_pair(e, state, reach, c + k * d, e->skew + i * d + k, x + 2 * k * in);
     memcpy(x + 2 * d * in, state, d * sizeof *x);
+    for (size_t k = 0; k < points_of(d); k++) sk_bounds_clip(d, s->lower, s->upper, x + k * in);
     assert(d > 0);
     for (size_t k = 0; k < points_of(d) * d; k++) finite = finite && isfinite(x[k / d * in + k % d]);
     for (size_t k = 0; !finite && k < points_of(d); k++) memcpy(x + k * in, start, d * sizeof *x);
@@ -100,26 +115,28 @@ static void place_points(const ensemble *e, size_t i, const double *state, doubl
 }
 
 /* mean (n numbers) of the values g at the points of one state. */
-static void expect(size_t d, size_t n, const double *sign, const double *g, double *mean)
+static void expect(size_t d, size_t n, const double *sign, const double *skew, const double *g, double *mean)
 {
     const double *middle = g + 2 * d * n;
     memcpy(mean, middle, n * sizeof *mean);
     for (size_t k = 0; k < d; k++) {
-        const double share = sign[k] / (double)d, *up = g + 2 * k * n, *down = up + n;
-        for (size_t j = 0; j < n; j++) mean[j] += share * (0.5 * (up[j] + down[j]) - middle[j]);
+        const double share = sign[k] / (double)d, square = skew[k] * skew[k], *up = g + 2 * k * n, *down = up + n;
+        for (size_t j = 0; j < n; j++) mean[j] += share * ((up[j] + square * down[j]) / (1 + square) - middle[j]);
     }
 }
 
 static void combine(const ensemble *e, size_t i, double *rate)
 {
     const size_t d = e->d;
-    const double *f = e->f + i * points_of(d) * d, *c = e->root + i * d * d, *sign = e->sign + i * d;
+    const double *f = e->f + i * points_of(d) * d, *c = e->root + i * d * d, *sign = e->sign + i * d,
+                 *skew = e->skew + i * d;
     double *s = rate + d;
-    expect(d, d, sign, f, rate);
-    expect(d, d * d, sign, e->a + i * points_of(d) * d * d, s);
+    expect(d, d, sign, skew, f, rate);
+    expect(d, d * d, sign, skew, e->a + i * points_of(d) * d * d, s);
     for (size_t k = 0; k < d; k++)
         for (size_t j = 0; j < d; j++) {
-            const double slope = sign[k] * (f[2 * k * d + j] - f[(2 * k + 1) * d + j]) / (2 * sqrt((double)d));
+            const double slope =
+                sign[k] * (f[2 * k * d + j] - f[(2 * k + 1) * d + j]) / ((skew[k] + 1 / skew[k]) * sqrt((double)d));
             for (size_t l = 0; l < d; l++) {
                 s[j * d + l] += slope * c[k * d + l];
                 s[l * d + j] += slope * c[k * d + l];
@@ -212,7 +229,8 @@ static ensemble make_ensemble(const sk_step_job *job, double *space, size_t *int
     e.sum = e.rate + most * q;
     e.root = e.sum + most * q;
     e.sign = e.root + most * d * d;
-    e.matrix = e.sign + most * d;
+    e.skew = e.sign + most * d;
+    e.matrix = e.skew + most * d;
     e.x = e.matrix + d * d;
     e.f = e.x + points * e.in;
     e.a = e.f + points * d;
@@ -223,7 +241,8 @@ static ensemble make_ensemble(const sk_step_job *job, double *space, size_t *int
 static size_t moment_space(const sock_model *model, size_t d)
 {
     const size_t most = intervals_at_once(d), points = points_of(d) * most;
-    return most * (5 * (d + d * d)) + d * d + points * (d + sk_model_in(model) + d * d) + sk_model_space(model, points);
+    return most * (6 * d + 5 * d * d) + d * d + points * (d + sk_model_in(model) + d * d) +
+           sk_model_space(model, points);
 }
 
 static sock_status moment_range(void *arg, size_t begin, size_t end, int worker)
