@@ -54,27 +54,32 @@ static void inquiry_clear(inquiry *q)
 
 /* ---- Held out ---- */
 
-/* The filter of the clean models of the folds, with R = 0. */
-static sock_status hold_clean(inquiry *q)
+/* The filter of models of the folds, with R = 0; term: steps. */
+static sock_status hold(const inquiry *q, const sk_held_model *held, double floor, sk_substeps substeps, double *term)
 {
-    sk_search *s = q->s;
-    const sk_held_model held = sk_chosen(s, &s->choice);
-    if (q->clean_held) return SOCK_OK;
-    q->clean_held = sk_doubles(s->ctx, q->m.series.steps, 1);
-    if (!q->clean_held) return SOCK_ENOMEM;
+    sock_context *ctx = q->s->ctx;
     for (size_t f = 0; f < q->m.rows->folds; f++) {
-        sk_noisy one = {.substeps = q->clean.substeps};
+        sk_noisy one = {.substeps = substeps};
         sk_series part = q->m.series;
         part.first += q->m.run_first[f];
         part.runs = q->m.run_first[f + 1] - q->m.run_first[f];
-        sock_status status = sk_held_model_without(s->ctx, &held, f, q->m.names, &one.model);
-        if (status >= 0) one.model->floor = s->choice.floor;
+        sock_status status = sk_held_model_without(ctx, held, f, q->m.names, &one.model);
+        if (status >= 0) one.model->floor = floor;
         const sk_filter_spec spec = sk_noisy_spec(&q->m, &one);
-        if (status >= 0) status = sk_filter(s->ctx, &part, &spec, &(sk_pass){.term = q->clean_held});
+        if (status >= 0) status = sk_filter(ctx, &part, &spec, &(sk_pass){.term = term});
         sk_noisy_clear(&one);
         if (status < 0) return status;
     }
     return SOCK_OK;
+}
+
+static sock_status hold_clean(inquiry *q)
+{
+    const sk_search *s = q->s;
+    const sk_held_model held = sk_chosen(s, &s->choice);
+    if (q->clean_held) return SOCK_OK;
+    q->clean_held = sk_doubles(s->ctx, q->m.series.steps, 1);
+    return q->clean_held ? hold(q, &held, s->choice.floor, q->clean.substeps, q->clean_held) : SOCK_ENOMEM;
 }
 
 /* ---- Fits ---- */
@@ -309,7 +314,7 @@ static sock_status judge(inquiry *q, bool *used)
     const char *weak = known ? ", little, but rounding is noise" : "";
     if (by_default && better && !sk_noise_gains(&short_steps)) weak = ", which may be chance";
     if (*used) return say(s, "%.1f nats %s held out than %swithout%s", fabs(gain.nats), side, other, weak);
-    return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats, gain.error);
+    return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats + 0.0, gain.error);
 }
 
 /* What the first sweeps have to reach where noise is only suspected. */
@@ -368,7 +373,7 @@ static bool is_behind(const inquiry *q, const sk_noise_fit *fit, double *nats)
     *nats = -s->final_score;
     if (!fit->held || !asked(q, SK_ASK_AUTO) || s->fell_back || q->bounded || q->m.rows != s->rows) return false;
     for (size_t i = 0; i < q->m.rows->first[q->m.rows->folds]; i++) *nats += fit->held[i] + s->sets.look.density;
-    return sk_noise_is_behind(*nats, s->sets.look.resolution >= s->sets.look.eps);
+    return sk_noise_is_behind(*nats, sk_jitter_is_grain(s->sets.look.eps, s->sets.look.resolution));
 }
 
 static sock_status tell_behind(inquiry *q, double nats)
@@ -411,24 +416,49 @@ static sock_status widen(inquiry *q, sk_noise_fit *fit)
     return SOCK_OK;
 }
 
+/* += the terms of the steps that were held out, by cluster too (clusters, zero on entry). */
+static double add_held(const inquiry *q, const double *term, double *cluster)
+{
+    const sk_transitions *rows = q->m.rows;
+    double sum = 0;
+    for (size_t i = 0; i < rows->first[rows->folds]; i++) {
+        const double one = term[i] + q->s->sets.look.density;
+        cluster[rows->cluster[i]] += one;
+        sum += one;
+    }
+    return sum;
+}
+
+/* The filter adds no jitter to a step. Where that of counted or rounded data is large, the score of constants, which
+ * has it, is none to compare with: theirs is that of the filter, too. */
+static sock_status score_constants(inquiry *q)
+{
+    sk_search *s = q->s;
+    static const double one = 1;
+    const sk_held_model held = {{1, &s->constant_drift, &one}, {1, &s->constant_diffusion, &one}, 0};
+    if (!sk_jitter_is_grain(s->sets.look.eps, s->sets.look.resolution) || !s->constant_diffusion) return SOCK_OK;
+    double *cluster = s->constant_diffusion->cluster, *term = sk_doubles(s->ctx, q->m.series.steps, 1);
+    sock_status status = term ? hold(q, &held, 0, (sk_substeps){1, false}, term) : SOCK_ENOMEM;
+    if (status >= 0) {
+        memset(cluster, 0, q->m.rows->clusters * sizeof *cluster);
+        s->told_constant = add_held(q, term, cluster);
+    }
+    sk_free(term);
+    return status;
+}
+
 /* Score of the search: the held-out likelihood, by cluster too. */
 static sock_status score(inquiry *q, const sk_noise_fit *fit)
 {
     sk_search *s = q->s;
-    const sk_transitions *rows = q->m.rows;
-    double *by = sk_doubles(s->ctx, 2, rows->clusters);
+    double *by = sk_doubles(s->ctx, 2, q->m.rows->clusters);
     if (!by) return SOCK_ENOMEM;
     assert(fit->held && fit->diffusion[fit->a]);
     sk_free(s->final_cluster);
     s->final_cluster = by;
-    s->final_score = 0;
-    for (size_t i = 0; i < rows->first[rows->folds]; i++) {
-        const double one = fit->held[i] + s->sets.look.density;
-        by[rows->cluster[i]] += one;
-        s->final_score += one;
-    }
+    s->final_score = add_held(q, fit->held, by);
     fit->diffusion[fit->a]->score = s->judged[fit->a] = s->final_score;
-    return SOCK_OK;
+    return score_constants(q);
 }
 
 /* R, in the units of the data, to the model and the record. */

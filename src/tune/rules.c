@@ -423,6 +423,8 @@ double sk_jitter(size_t d, double middle, double resolution)
     return fmax((d > 1 ? SK_JITTER_MANY : SK_JITTER_ONE) * middle, resolution);
 }
 
+bool sk_jitter_is_grain(double jitter, double resolution) { return resolution > 0 && resolution >= jitter; }
+
 bool sk_is_grain(size_t same, size_t whole, size_t moving)
 {
     return same >= SK_GRAIN_REPEATS && (double)same >= SK_GRAIN_SHARE * (double)moving &&

@@ -303,6 +303,9 @@ bool sk_keep_numbers(size_t rows, size_t each);
 /* The jitter of the likelihood, from the median square increment; never less than what the data can show. */
 double sk_jitter(size_t d, double middle, double resolution);
 
+/* Whether that is what the data can show, and so no small part of a step. */
+bool sk_jitter_is_grain(double jitter, double resolution);
+
 /* Whether the smallest change, seen in `same` of the `moving` steps, of which `whole` change by whole multiples of it,
  * is the unit of counted or rounded data. */
 bool sk_is_grain(size_t same, size_t whole, size_t moving);
