@@ -45,7 +45,8 @@ static void assert_quiet(const sk_check_facts *facts, const char *pattern)
     assert_pattern(facts, test, pattern);
 }
 
-/* Fewer than a hundred steps are few; a step is long from half of h |J| on; nine of ten paths may leave. */
+/* Fewer than a hundred steps are few; a step is long from half of h |J| on; nine of ten paths may leave, and four of a
+ * hundred may run off. */
 static void test_verdict__without_an_objection(void **state)
 {
     sk_check_facts facts = usual();
@@ -62,6 +63,33 @@ static void test_verdict__without_an_objection(void **state)
     assert_quiet(&facts, "none-long");
     facts.exit_share[0] = 0.91;
     assert_quiet(&facts, "paths");
+    facts.exit_share[0] = 0.5;
+    facts.exit_share[1] = 0.04;
+    assert_quiet(&facts, "none-long");
+    facts.exit_share[1] = 0.05;
+    assert_quiet(&facts, "paths");
+    facts.steps = 99;
+    assert_quiet(&facts, "paths");
+}
+
+/* Paths that leave do not speak for tests that could not be made. */
+static void test_verdict__nothing_is_said_of_few_steps(void **state)
+{
+    char x[] = "x", *name[] = {x};
+    sk_structure about = {.d = 1, .order = 1, .state = name};
+    const sock_model model = {.d = 1, .structure = &about};
+    sk_check_facts facts = usual();
+    sock_check_test test[SK_CHECK_TESTS];
+    sock_checks said = {0};
+    (void)state;
+    no_objection(test);
+    for (int i = 0; i < SK_CHECK_TESTS; i++) test[i].valid = 0;
+    facts.steps = 11;
+    facts.exit_share[0] = 0.95;
+    facts.exit_share[1] = 0.5;
+    sk_check_verdict(&model, &facts, test, &said);
+    assert_string_equal(said.pattern, "few");
+    assert_int_equal(said.ok, 1);
 }
 
 /* What long steps do to f and a makes them long from an eighth on. */
@@ -137,6 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_verdict__without_an_objection),
+        cmocka_unit_test(test_verdict__nothing_is_said_of_few_steps),
         cmocka_unit_test(test_verdict__rather_long_steps_shrink_the_models_own),
         cmocka_unit_test(test_verdict__noise_and_memory_differ_at_the_horizon),
         cmocka_unit_test(test_verdict__jumps_have_heavy_tails),

@@ -111,7 +111,7 @@ sock_status sk_check_briefly(sock_context *ctx, const sock_model *model, const s
 {
     sk_check_spec one = *spec;
     const size_t steps = sk_data_intervals(data);
-    const bool at_once = sk_check_second_at_once((size_t)model->structure->order, steps); /* such a fit takes longer */
+    const bool at_once = sk_check_second_at_once(model->structure->order); /* such a fit takes longer */
     one.draws = at_once ? SK_CHECK_DRAWS : 0;
     one.tabled = sk_model_has_tables(model) && steps <= sk_check_quick_steps(data->d, true);
     one.most = at_once ? SK_CHECK_STEPS : sk_check_quick_steps(data->d, one.tabled);

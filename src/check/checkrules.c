@@ -8,7 +8,7 @@
 
 /* ---- How much is looked at ---- */
 
-bool sk_check_second_at_once(size_t order, size_t steps) { return order == 2 && steps <= SK_CHECK_SECOND_WHOLE; }
+bool sk_check_second_at_once(int order) { return order == 2; }
 
 size_t sk_check_quick_exits(size_t d, bool whole)
 {

@@ -8,8 +8,8 @@
 
 /* ---- How much is looked at ---- */
 
-/* Whether a fit of second order with so many steps is checked whole at once. */
-bool sk_check_second_at_once(size_t order, size_t steps);
+/* Whether a fit of this order is checked whole at once. */
+bool sk_check_second_at_once(int order);
 
 /* Whole paths at the end of a fit of d states; whole: as many as a whole check makes. */
 size_t sk_check_quick_exits(size_t d, bool whole);

@@ -101,7 +101,14 @@ static bool is_good_of_few(const scene *s) { return is_good(s) && s->facts->step
 static bool is_long_of_few(const scene *s) { return !objections(s) && s->facts->steps < SK_CHECK_FEW; }
 
 /* Tests look at steps, one or four at a time: whole paths may go elsewhere. */
-static bool is_elsewhere(const scene *s) { return !objections(s) && s->facts->exit_share[0] > SK_CHECK_EXITS; }
+static bool run_off(const scene *s)
+{
+    return was_run(s) && !objections(s) && s->facts->exit_share[1] >= SK_CHECK_RUN_OFF;
+}
+static bool is_elsewhere(const scene *s)
+{
+    return was_run(s) && !objections(s) && s->facts->exit_share[0] > SK_CHECK_EXITS;
+}
 static bool is_good_and_long(const scene *s) { return !objections(s); }
 /* How much a test explains where it objects. */
 static double weight(const scene *s, const char *name)
@@ -378,6 +385,10 @@ static const struct {
     const char *sentence, *advice;
 } table[] = {
     {"few", is_few, "", "Nothing can be said: {N} are too few to test a model by.", ""},
+    {"paths", run_off, "",
+     "Single steps look right, none of {M} tests objects over {N}; but the model's own paths do not stay with the "
+     "data.",
+     "Use the model for single steps, not for paths; fit longer data, or name bounds (--lower, --upper)."},
     {"paths", is_elsewhere, "",
      "Single steps look right, none of {M} tests objects over {N}; but {E} % of the model's own paths leave the range "
      "of "
@@ -481,7 +492,7 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
     const scene s = {model, facts, test};
     size_t row = 0;
     while (!table[row].fits(&s) || (table[row].tests[0] && !speaks(&s, table[row].tests))) row++;
-    out->ok = objections(&s) == 0 && !is_elsewhere(&s);
+    out->ok = objections(&s) == 0 && !is_elsewhere(&s) && !run_off(&s);
     snprintf(out->pattern, sizeof out->pattern, "%s", table[row].pattern);
     fill(out->verdict, table[row].sentence, &s);
     if (table[row].tests[0]) tell_others(&s, table[row].tests, out->verdict);
@@ -491,13 +502,15 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
     fill(out->advice, table[row].advice, &s);
 }
 
-/* A few of them, and all where many of these leave or one runs off; what a few say is not told. */
+/* A few of them at a quick look, and all where many of these leave or one runs off; what a few say is not told. A check
+ * that is whole but for its paths is whole. */
 static sock_status look_at_paths(sock_context *ctx, const sock_model *model, const sock_data *data,
-                                 const sk_check_spec *spec, double share[2])
+                                 const sk_check_spec *spec, bool quick, double share[2])
 {
-    if (!spec->exits) return SOCK_OK;
-    SK_TRY(sk_check_exits(ctx, model, data, spec, spec->exits, share));
-    if (spec->exits >= SK_CHECK_EXIT_PATHS) return SOCK_OK;
+    const size_t paths = spec->draws || quick ? spec->exits : SK_CHECK_EXIT_PATHS;
+    if (!paths) return SOCK_OK;
+    SK_TRY(sk_check_exits(ctx, model, data, spec, paths, share));
+    if (paths >= SK_CHECK_EXIT_PATHS) return SOCK_OK;
     if (sk_check_asks_all_paths(share)) return sk_check_exits(ctx, model, data, spec, SK_CHECK_EXIT_PATHS, share);
     share[0] = share[1] = (double)NAN;
     return SOCK_OK;
@@ -510,7 +523,7 @@ sock_status sk_check(sock_context *ctx, const sock_model *model, const sock_data
     sock_checks made = {0};
     sk_check_facts facts;
     SK_TRY(sk_check_battery(ctx, model, data, spec, made.test, &facts));
-    SK_TRY(look_at_paths(ctx, model, data, spec, facts.exit_share));
+    SK_TRY(look_at_paths(ctx, model, data, spec, facts.quick, facts.exit_share));
     sk_check_decide(spec->alpha, made.test);
     sk_check_verdict(model, &facts, made.test, &made);
     made.steps = facts.steps;

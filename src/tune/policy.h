@@ -544,14 +544,13 @@
 #define SK_CHECK_INNER 4        /* Euler steps within a step, */
 #define SK_CHECK_RUN_INNER 12   /* and within a run; */
 #define SK_CHECK_SECOND 5       /* as dear is an end of second order, with positions and velocities; */
-#define SK_CHECK_SECOND_WHOLE 2000 /* steps of second order at the end of a fit, which are checked whole at once */
-#define SK_CHECK_PER_RELAXATION 8  /* more where steps are long: so many for h |Jacobian of f| = 1, */
-#define SK_CHECK_INNER_MOST 64     /* at most, */
-#define SK_CHECK_HEUN 0.1          /* by Heun's rule from here on: Euler's variance is off by a part in 80 there */
-#define SK_CHECK_RUN 4             /* steps of a run: memory and noise add up over it, chance does not */
-#define SK_CHECK_RUNS_LEAST 30     /* fewer runs say nothing */
-#define SK_CHECK_LEAST 15          /* fewer steps say nothing at all, */
-#define SK_CHECK_FEW 100           /* fewer let only large errors show: a variance by a third, a correlation of 0.3 */
+#define SK_CHECK_PER_RELAXATION 8 /* more where steps are long: so many for h |Jacobian of f| = 1, */
+#define SK_CHECK_INNER_MOST 64    /* at most, */
+#define SK_CHECK_HEUN 0.1         /* by Heun's rule from here on: Euler's variance is off by a part in 80 there */
+#define SK_CHECK_RUN 4            /* steps of a run: memory and noise add up over it, chance does not */
+#define SK_CHECK_RUNS_LEAST 30    /* fewer runs say nothing */
+#define SK_CHECK_LEAST 15         /* fewer steps say nothing at all, */
+#define SK_CHECK_FEW 100          /* fewer let only large errors show: a variance by a third, a correlation of 0.3 */
 #define SK_CHECK_DETERMINED                                                                                            \
     0.1                  /* share of its a below which a state follows from those before it: no fit tells it from 0 */
 #define SK_CHECK_FLOOR 2 /* a variance that is not so many times the floor's was put there, not found */
@@ -598,7 +597,8 @@
 #define SK_CHECK_EXIT_STEPS 1000  /* over so many steps at most */
 #define SK_CHECK_EXIT_WIDER 0.5   /* of the data's range, on each side */
 #define SK_CHECK_EXITS 0.9        /* of a random walk, which knows no range, seldom so many leave */
-#define SK_CHECK_OFF 100          /* ranges of the data: paths that are so far away have run off */
+#define SK_CHECK_OFF 100          /* ranges of the data: paths that are so far away have run off; */
+#define SK_CHECK_RUN_OFF 0.05     /* where so many do, the model is none of whole paths */
 #define SK_CHECK_SPEAKS 0.5 /* of the surprise -log p of the strongest objection: a test with less is no headline */
 #define SK_CHECK_LEAST_P                                                                                               \
     1e-30 /* smaller ones are alike: which is smallest depends on the form of a test, not on the cause */
