@@ -15,7 +15,7 @@ static void print_test(const sock_check_test *t)
 {
     printf("%-14s", t->name);
     if (!t->valid) {
-        printf("  %10s  too few steps\n", "NA");
+        printf("  %10s  not made: too few steps, or states that cannot show it\n", "NA");
         return;
     }
     printf("  %10.4g", t->statistic);

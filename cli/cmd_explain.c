@@ -112,7 +112,7 @@ static void print_eigenvalues(const json_t *list)
 /* Of the draws that have it, where not all do. */
 static void print_share(double share)
 {
-    if (share < 1) printf("; in %.0f %% of the draws", 100 * share);
+    if (share < 1) printf("; in %.0f %% of the draws", floor(100 * share));
 }
 
 /* The nearest one beyond the range, where the model is a guess. */
@@ -124,6 +124,15 @@ static void print_outside(const json_t *point)
     for (size_t k = 0; k < json_array_size(x); k++)
         printf("%s%.4g", k ? ", " : "", json_number_value(json_array_get(x, k)));
     printf(")  %s\n", json_string_value(json_object_get(point, "type")));
+}
+
+/* An error next to which `unit` is small is far from normal: a few draws make it. */
+static void print_beside(const json_t *told, double unit)
+{
+    if (value_of(told, "se") > 0.5 * unit)
+        print_interval(told);
+    else
+        print_told(told);
 }
 
 static void print_fixed(const json_t *all)
@@ -140,7 +149,7 @@ static void print_fixed(const json_t *all)
         printf("  %s", type ? type : "of unknown type");
         if (slope) {
             printf(", slope ");
-            print_told(slope);
+            print_beside(slope, fabs(value_of(slope, "value")));
         } else {
             print_eigenvalues(json_object_get(point, "eigenvalues"));
         }
@@ -152,15 +161,6 @@ static void print_fixed(const json_t *all)
         printf("\n");
     }
     print_outside(json_object_get(all, "fixed_point_outside"));
-}
-
-/* An error next to which `unit` is small is far from normal: a few draws make it. */
-static void print_beside(const json_t *told, double unit)
-{
-    if (value_of(told, "se") > 0.5 * unit)
-        print_interval(told);
-    else
-        print_told(told);
 }
 
 /* Mean and sd of each state, beside those of the data. */

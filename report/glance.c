@@ -162,6 +162,10 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
         put_together(out, gain, found->steps);
         return g == BAD ? PARTLY : GOOD;
     }
+    if (sk_record_warns(&f->record, SK_WARN_FEW)) {
+        fputs("<b>It is one itself</b>, with constant drift and noise: the steps are too few to hold some out.", out);
+        return UNKNOWN;
+    }
     if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
         fputs("<b>It is one itself</b>, with constant drift and noise. On steps that a fit had not seen no other drift "
               "or noise did clearly better",

@@ -331,7 +331,7 @@ static void search_words(FILE *out, const rep_facts *f)
     const sk_tune_outcome *found = &f->record.found;
     const double size = (double)found->steps * (double)f->seen, score = found->score / size;
     const double constant = found->score_constant / size;
-    if (!isfinite(score) || !isfinite(constant)) return;
+    if (!isfinite(score) || !isfinite(constant) || sk_record_warns(&f->record, SK_WARN_FEW)) return;
     fprintf(
         out,
         "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients%s %.4f",
@@ -342,7 +342,7 @@ static void search_words(FILE *out, const rep_facts *f)
     if (f->record.against_constant != SK_BETTER && found->limited)
         fputs("; the budget ended the search before it found more", out);
     fputs(".", out);
-    if (found->drifts.count == 1 && found->diffusions.count == 1 &&
+    if (!found->noise.used && found->drifts.count == 1 && found->diffusions.count == 1 &&
         strcmp(found->drifts.part->kernel ? found->drifts.part->kernel : "", "constant") == 0 &&
         strcmp(found->diffusions.part->kernel ? found->diffusions.part->kernel : "", "constant") == 0)
         fputs(
@@ -363,7 +363,8 @@ static void score_words(FILE *out, const rep_facts *f)
     if (s->re_f.valid)
         fprintf(out, "%s drift is off by %.2f %%", join, s->re_f.value), join = s->re_a.valid ? " and its" : ", its";
     if (s->re_a.valid) fprintf(out, "%s diffusion by %.2f %%", join, s->re_a.value), join = ", its";
-    if (!s->perplexity.valid && s->loglik.valid) fprintf(out, "%s log likelihood is %.5g", join, s->loglik.value);
+    if (!s->perplexity.valid && s->score.valid)
+        fprintf(out, "%s score is %.4f nats a step and dimension", join, s->score.value);
     if (s->mmd2.valid)
         fprintf(out, "; simulated paths are at a squared distance (MMD) of %.3g from the data's", s->mmd2.value);
     if (s->mmd2.valid && s->mmd_lost)
@@ -388,7 +389,7 @@ static void put_test(FILE *out, const sock_check_test *t)
 {
     fprintf(out, "<tr><th scope=\"row\">%s</th>", t->name);
     if (!t->valid) {
-        fputs("<td colspan=\"6\">too few steps</td><td></td></tr>\n", out);
+        fputs("<td colspan=\"6\">not made: too few steps, or states that cannot show it</td><td></td></tr>\n", out);
         return;
     }
     const int chi = t->chi_df > 0;
