@@ -158,7 +158,7 @@ static void print_times(json_t *data)
                number_of(range, "max"));
     label("time step");
     if (!json_is_object(step))
-        printf("none: no trajectory has two points\n");
+        printf("none: no trajectory has two points (a table with one row a subject has no course in time)\n");
     else if (most - least <= 1e-9 * most)
         printf("%.6g throughout\n", most);
     else
@@ -338,6 +338,12 @@ static void print_wild(json_t *data)
         printf("%.10g occurs %lld times in %s, far outside the rest; --missing %.10g leaves it out\n",
                number_of(one, "value"), count_of(one, "count"), text_of(one, "state"), number_of(one, "value"));
     }
+    if (count_of(data, "gaps")) {
+        const long long gaps = count_of(data, "gaps");
+        label("gaps");
+        printf("%lld step%s far longer than the rest: the default fit leaves %s out (--wild keep takes %s in)\n", gaps,
+               gaps == 1 ? " is" : "s are", gaps == 1 ? "it" : "them", gaps == 1 ? "it" : "them");
+    }
     if (!steps) return;
     label("wild steps");
     printf("%lld, far larger than those around them and those from the same states\n", steps);
@@ -384,6 +390,7 @@ static void print_data(json_t *data, bool named)
                                         "states_hash",
                                         "dropped",
                                         "wild_steps",
+                                        "gaps",
                                         "wild",
                                         "codes",
                                         "followers",

@@ -224,11 +224,20 @@ static void test_record__wild_steps_are_named(void **state)
     sk_record_init(&r);
     assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){.count = 1}, false, &(sk_courses){0}), SOCK_OK);
     assert_true(sk_record_warns(&r, SK_WARN_WILD_KEPT) && r.odd.wild_steps == 1 && r.odd.wilds == 0);
+    assert_true(sk_record_kept_wild(&r) && !sk_record_warns(&r, SK_WARN_GAPS_KEPT));
     assert_true(!r.odd.angles.count && !sk_record_warns(&r, SK_WARN_ANGLE));
     assert_true(!r.odd.followers.count && !sk_record_warns(&r, SK_WARN_FOLLOWER) &&
                 !sk_record_warns(&r, SK_WARN_SMOOTH));
     assert_true(r.odd.codes == 0 && !sk_record_warns(&r, SK_WARN_CODE));
     sk_record_clear(&r);
+    for (int left = 0; left < 2; left++) { /* gaps alone */
+        sk_record_init(&r);
+        assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){.gaps = 2, .left = 2}, left, &(sk_courses){0}),
+                         SOCK_OK);
+        assert_true(sk_record_warns(&r, left ? SK_WARN_GAPS : SK_WARN_GAPS_KEPT) && r.warnings.count == 1);
+        assert_true(sk_record_kept_wild(&r) == !left);
+        sk_record_clear(&r);
+    }
     sock_data_free(data);
 }
 

@@ -267,6 +267,37 @@ static void test_wildsteps__silent_without_a_rest(void **state)
     assert_tame(x);
 }
 
+/* Steps of thirty usual ones: three in a hundred are gaps, more are how the data were sampled; a wild step beside them
+ * is one still. A gap between trajectories is none. */
+static void test_wildsteps__gaps_in_time(void **state)
+{
+    (void)state;
+    enum { N = 1000 };
+    static double x[STEPS + 1], t[N + 1];
+    const size_t length[2] = {N / 2, N / 2 + 1};
+    static const size_t numbers[] = {0, 1, 29, 30};
+    for (size_t each = 0; each < 4; each++) {
+        const size_t gaps = numbers[each];
+        pull(x);
+        x[N - 5] += 5;
+        for (size_t i = 0; i < N; i++) t[i + 1] = t[i] + (i % 20 == 3 && i / 20 < gaps ? 0.31 : 0.01);
+        t[N / 2] += 100; /* another trajectory begins */
+        for (size_t i = N / 2 + 1; i <= N; i++) t[i] += 100;
+        sock_data *data = NULL;
+        sk_wild wild = {0};
+        assert_int_equal(sock_data_from_arrays(ctx, 1, 2, length, t, x, NULL, NULL, NULL, &data), SOCK_OK);
+        assert_int_equal(sk_wild_find(ctx, data, &wild), SOCK_OK);
+        const size_t found = gaps > 29 ? 0 : gaps;
+        assert_int_equal(wild.gaps, found);
+        assert_int_equal(wild.count, 2);
+        assert_int_equal(wild.left, 2 + found);
+        for (size_t i = 0; i < N; i++)
+            assert_true(wild.step[i] == (i == N - 6 || i == N - 5 || (found && i % 20 == 3 && i / 20 < gaps)));
+        sk_wild_clear(&wild);
+        sock_data_free(data);
+    }
+}
+
 /* A threshold and a reset, at few places: where the state ends, and nowhere else. One alone could be a jump. */
 static void test_wildsteps__few_resets(void **state)
 {
@@ -354,6 +385,7 @@ int main(void)
         cmocka_unit_test(test_wildsteps__silent_without_a_rest),
         cmocka_unit_test(test_wildsteps__stretches_of_far_points),
         cmocka_unit_test(test_wildsteps__few_data),
+        cmocka_unit_test(test_wildsteps__gaps_in_time),
         cmocka_unit_test(test_wildsteps__few_resets),
         cmocka_unit_test(test_wildsteps__gap),
         cmocka_unit_test(test_wildsteps__rules),

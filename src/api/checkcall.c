@@ -143,7 +143,7 @@ static sock_status with_options(sock_context *ctx, const sock_model *model, cons
     SK_TRY(sk_data_inside(ctx, model, data, &said));
     sock_status status = sk_record_of_model(ctx, model, &record);
     if (status >= 0) sk_check_by_record(&record, model->d, &spec);
-    if (status >= 0 && !sk_record_warns(&record, SK_WARN_WILD_KEPT)) status = sk_wild_find(ctx, data, &wild);
+    if (status >= 0 && !sk_record_kept_wild(&record)) status = sk_wild_find(ctx, data, &wild);
     sk_check_without(&wild, &spec);
     if (status >= 0) status = make_inside(ctx, model, data, &spec, out);
     sk_wild_clear(&wild);

@@ -99,7 +99,7 @@ static sock_status left_out(sock_context *ctx, const sock_model *model, const so
     sk_record record;
     sk_wild wild = {0};
     sock_status status = sk_record_of_model(ctx, model, &record);
-    if (status >= 0 && !sk_record_warns(&record, SK_WARN_WILD_KEPT)) status = sk_wild_find(ctx, data, &wild);
+    if (status >= 0 && !sk_record_kept_wild(&record)) status = sk_wild_find(ctx, data, &wild);
     for (size_t i = 0; status >= 0 && wild.step && i < data->points; i++) skip[i] = wild.step[i];
     if (status >= 0) sk_absorbed_mark(data, model->structure->lower, model->structure->upper, skip);
     sk_wild_clear(&wild);

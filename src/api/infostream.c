@@ -37,7 +37,7 @@ typedef struct survey {
     sk_lag_sums *sums; /* d x lags */
     sk_times times;
     sk_reading reading;
-    size_t wild, named;
+    size_t wild, gaps, named;
     named_step step[SK_WILD_TOLD]; /* the largest, falling */
     carry tail;
     bool failed;
@@ -165,6 +165,7 @@ static sock_status add_piece(sock_context *ctx, survey *s, const sk_chunk *chunk
 static void name_steps(sock_context *ctx, survey *s, const sock_data *data, const sk_wild *wild)
 {
     s->wild += wild->count;
+    s->gaps += wild->gaps;
     for (size_t i = 0; i < wild->named; i++) {
         const double size = wild->name[i].size;
         if (s->named == SK_WILD_TOLD && s->step[SK_WILD_TOLD - 1].size >= size) return;
@@ -304,6 +305,7 @@ static void put_counts(sock_context *ctx, survey *s, const char *source, json_t 
     put(s, object, "steps", whole(s->times.steps));
     put(s, object, "names", sk_summary_names(ctx, s->d, s->name, &s->failed));
     put(s, object, "wild_steps", whole(s->wild));
+    put(s, object, "gaps", whole(s->gaps));
     for (size_t i = 0; i < s->named; i++)
         if (json_array_append(list, s->step[i].told) != 0) s->failed = true;
     put(s, object, "wild", list);

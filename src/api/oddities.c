@@ -111,6 +111,7 @@ sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data
     if (status >= 0) status = name_wild(ctx, data, wild, &r->odd);
     if (status >= 0 && codes.count) status = sk_record_add_warning(ctx, r, SK_WARN_CODE);
     if (status >= 0 && wild->count) status = sk_record_add_warning(ctx, r, left ? SK_WARN_WILD : SK_WARN_WILD_KEPT);
+    if (status >= 0 && wild->gaps) status = sk_record_add_warning(ctx, r, left ? SK_WARN_GAPS : SK_WARN_GAPS_KEPT);
     sk_free(codes.code);
     if (status >= 0) status = note_levels(ctx, data, r);
     if (status >= 0 && data->d > 2 && data->points - data->trajectories <= data->d)

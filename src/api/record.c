@@ -236,6 +236,11 @@ bool sk_record_warns(const sk_record *record, sk_warning_code code)
     return false;
 }
 
+bool sk_record_kept_wild(const sk_record *record)
+{
+    return sk_record_warns(record, SK_WARN_WILD_KEPT) || sk_record_warns(record, SK_WARN_GAPS_KEPT);
+}
+
 const char *sk_percent(double share, char buffer[16])
 {
     if (share < 0.005) /* rounding */

@@ -154,6 +154,9 @@ sock_status sk_record_warn(sock_context *ctx, sk_record *record);
 sock_status sk_record_add_warning(sock_context *ctx, sk_record *record, sk_warning_code code);
 bool sk_record_warns(const sk_record *record, sk_warning_code code);
 
+/* Whether wild steps and gaps, of which there were some, are in the fit. */
+bool sk_record_kept_wild(const sk_record *record);
+
 /* "37", and "<1" for a share that would be 0: per cent of an average. */
 const char *sk_percent(double share, char buffer[16]);
 

@@ -54,6 +54,16 @@ static const struct {
                            "some steps are far larger than those around them and those from the same states, and they "
                            "are in the fit",
                            SK_GRAVE},
+    [SK_WARN_GAPS] =
+        {"gaps",
+         "a few steps are far longer than the rest, gaps in time: they are left out of the fit (--wild keep "
+         "takes them in)",
+         SK_CAUTION},
+    [SK_WARN_GAPS_KEPT] =
+        {"gaps-kept",
+         "a few steps are far longer than the rest, gaps in time, and they are in the fit, where they "
+         "weigh as the time they took",
+         SK_GRAVE},
     [SK_WARN_CODE] = {"code",
                       "a value recurs far outside the rest, as codes for missing values do: --missing leaves it out",
                       SK_GRAVE},

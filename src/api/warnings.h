@@ -33,6 +33,8 @@ typedef enum sk_warning_code {
     SK_WARN_FEW,            /* too few steps to choose a model */
     SK_WARN_WILD,           /* wild steps were left out */
     SK_WARN_WILD_KEPT,      /* ... or not */
+    SK_WARN_GAPS,           /* steps across gaps in time were left out */
+    SK_WARN_GAPS_KEPT,      /* ... or not */
     SK_WARN_CODE,           /* a value looks like a code for a missing one */
     SK_WARN_QUIET,          /* a state has no noise of its own */
     SK_WARN_FOLLOWER,       /* a state follows from others, or from the time */

@@ -2,6 +2,7 @@
 #include "check/check.h"
 
 #include "check/checkrules.h"
+#include "data/datarules.h"
 #include "data/samples.h"
 #include "model/modelinputs.h"
 #include "score/score.h"
@@ -67,19 +68,44 @@ typedef struct walks {
     size_t paths;        /* beside each trajectory */
 } walks;
 
+/* The times of the first points from `first` on, where a gap that the fit left out takes no longer than the steps that
+ * it did not: nobody knows what paths do in there, and few inner steps would carry them away. */
+static sock_status times_beside(const walks *w, size_t first, size_t times, double **out)
+{
+    const double *t = w->data->t + first;
+    const bool *skip = w->spec->skip ? w->spec->skip + first : NULL;
+    double whole = 0, kept = 0;
+    *out = sk_doubles_unset(w->ctx, times, 1);
+    if (!*out) return SOCK_ENOMEM;
+    memcpy(*out, t, times * sizeof *t);
+    for (size_t i = 0; skip && i + 1 < times; i++) {
+        whole += skip[i] ? 0 : t[i + 1] - t[i];
+        kept += !skip[i];
+    }
+    double cut = 0;
+    for (size_t i = 0; kept > 0 && i + 1 < times; i++) {
+        const double usual = whole / kept, step = t[i + 1] - t[i];
+        if (skip[i] && sk_is_gap(step, usual)) cut += step - usual;
+        (*out)[i + 1] -= cut;
+    }
+    return SOCK_OK;
+}
+
 static sock_status walk_beside(const walks *w, size_t j, double *out)
 {
     const sock_data *data = w->data;
     const size_t first = data->first[j], times = sk_exit_times(sk_data_length(data, j));
-    double *u = NULL;
-    SK_TRY(inputs_beside(w->ctx, w->model, data, j, times, &u));
+    double *u = NULL, *t = NULL;
+    sock_status status;
+    SK_GO(times_beside(w, first, times, &t));
+    SK_GO(inputs_beside(w->ctx, w->model, data, j, times, &u));
     sock_simulation_report report;
     const sock_simulation s = {.starts = 1,
                                .x0 = w->start + first * w->model->d,
                                .paths = w->paths,
                                .times = times,
-                               .t = data->t + first,
-                               .step = (data->t[first + times - 1] - data->t[first]) / (double)(times - 1) /
+                               .t = t,
+                               .step = (t[times - 1] - t[0]) / (double)(times - 1) /
                                        SK_CHECK_INNER, /* of the mean step: gaps do not make them many */
                                .seed = w->spec->seed,
                                .first_start = j,
@@ -87,10 +113,12 @@ static sock_status walk_beside(const walks *w, size_t j, double *out)
                                .lower = w->spec->lower,
                                .upper = w->spec->upper,
                                .input_times = u ? times : 0,
-                               .input_t = data->t + first,
+                               .input_t = t,
                                .u = u};
-    const sock_status status = sk_simulate_by(w->ctx, w->model, w->sampler, &s, out, &report);
+    status = sk_simulate_by(w->ctx, w->model, w->sampler, &s, out, &report);
+out:
     sk_free(u);
+    sk_free(t);
     return status;
 }
 

@@ -36,6 +36,8 @@ bool sk_wild_is_exception(size_t far, size_t n)
     return (double)far <= SK_WILD_MOST * (double)SK_MAX(n, SK_WILD_MOST_OF);
 }
 
+bool sk_is_gap(double step, double median) { return step > SK_GAP_TIMES * median; }
+
 size_t sk_wild_tail(size_t count)
 {
     const size_t few = SK_MAX(SK_WILD_TAIL_LEAST, count / SK_WILD_TAIL_PART);

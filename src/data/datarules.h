@@ -26,6 +26,9 @@ bool sk_wild_is_body(double deviation);
 bool sk_wild_is_looked_at(double deviation);
 bool sk_wild_is_exception(size_t far, size_t n);
 
+/* Whether a step is far longer than the median one. */
+bool sk_is_gap(double step, double median);
+
 /* Spacings that tell a tail index: of few data the uppermost fifth, since the body has none; and the index of the tail
  * below place a of sizes that fall, a standard error and a half on the safe side. */
 size_t sk_wild_tail(size_t count);

@@ -304,6 +304,7 @@ static void put_wild(sock_context *ctx, json_t *object, const sock_data *data, c
     for (size_t i = 0; i < wild->named; i++)
         append(steps, sk_summary_wild_step(ctx, data, &wild->name[i], failed), failed);
     put(object, "wild_steps", count(wild->count), failed);
+    put(object, "gaps", count(wild->gaps), failed);
     put(object, "wild", steps, failed);
 }
 

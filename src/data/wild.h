@@ -1,5 +1,6 @@
 /* wild.h - values and steps that do not belong to the rest of the data: codes for missing values, single outliers,
- * jumps. Found from the data alone, before any model, so that one rule serves every estimator; nothing is removed here.
+ * jumps, gaps in time. Found from the data alone, before any model, so that one rule serves every estimator; nothing is
+ * removed here.
  *
  * A step is wild only where three things meet:
  *   1. it is far from the steps around it in time and from those that begin near the same state, in robust deviations
@@ -7,7 +8,10 @@
  *   2. there is a gap: the steps below it do not lead up to it. With tail index alpha (Hill, of the steps below)
  *      k ln(z_k / z_k+1) is exponential of mean 1/alpha for any heavy tail; wild steps are far beyond that;
  *   3. it is not what the state always does there: a threshold, a reset, a second well that is reached in one step; nor
- * do such steps come in bursts. */
+ * do such steps come in bursts.
+ *
+ * A step across a gap in time, far longer than the rest, tells next to nothing of what happened in there, and would
+ * weigh in a fit as the time it took: a few are left out, too. */
 #ifndef SK_WILD_H
 #define SK_WILD_H
 
@@ -21,8 +25,9 @@ typedef struct sk_wild_step {
 
 typedef struct sk_wild {
     size_t count;       /* wild steps */
-    size_t left;        /* with those that lie between two of them in an excursion: what a fit should leave out */
-    bool *step;         /* points: whether the step that begins there is one of the latter; NULL where there is none */
+    size_t gaps;        /* steps that are far longer than the rest */
+    size_t left;        /* both, and those that lie between wild steps in an excursion: what a fit should leave out */
+    bool *step;         /* points: whether the step that begins there is one of the last; NULL where there is none */
     size_t named;       /* at most SK_WILD_TOLD */
     sk_wild_step *name; /* named, the largest first */
 } sk_wild;

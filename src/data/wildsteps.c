@@ -2,7 +2,8 @@
  *
  *   1. u = increment / sqrt(h). Deviation of every step from those around it in time: n W.
  *   2. Those beyond the body: deviation from the steps that begin nearest in state, among a sample of all.
- *   3. What the state does there by itself is taken out; then the gap; then excursions are closed.
+ *   3. What the state does there by itself is taken out; then the gap in sizes; then excursions are closed.
+ *   4. Gaps in time.
  *
  * Deviations are |u - median| over the median of the same for those that are not at the median: counted data rest most
  * of the time, and their rests say nothing about the size of a move. */
@@ -553,10 +554,7 @@ static sock_status settle(const hunt *w, sk_wild *out)
 {
     out->step = sk_alloc(w->ctx, w->data->points, sizeof *out->step);
     out->name = sk_alloc(w->ctx, SK_WILD_TOLD, sizeof *out->name);
-    if (!out->step || !out->name) {
-        sk_wild_clear(out);
-        return SOCK_ENOMEM;
-    }
+    if (!out->step || !out->name) return SOCK_ENOMEM;
     out->count = w->count;
     for (size_t i = 0; i < w->count; i++) out->step[point_of(w, w->list[i])] = true;
     for (size_t i = 0; i < w->count; i++) {
@@ -564,7 +562,6 @@ static sock_status settle(const hunt *w, sk_wild *out)
         close_excursion(w, w->list[i], out->step);
         for (size_t s = w->list[i]; s < w->list[end_of_event(w, i)]; s++) out->step[point_of(w, s)] = true;
     }
-    for (size_t i = 0; i < w->data->points; i++) out->left += out->step[i];
     return SOCK_OK;
 }
 
@@ -577,6 +574,33 @@ static sock_status judge(hunt *w, sk_wild *out)
     return w->count && !comes_in_bursts(w) ? settle(w, out) : SOCK_OK;
 }
 
+/* ---- Gaps ---- */
+
+static double length_of(const hunt *w, size_t s)
+{
+    const double *t = w->data->t + point_of(w, s);
+    return t[1] - t[0];
+}
+
+/* Adds the steps that are far longer than the median one, where they are an exception. */
+static sock_status find_gaps(const hunt *w, sk_wild *out)
+{
+    double *length = sk_doubles_unset(w->ctx, w->n, 1);
+    if (!length) return SOCK_ENOMEM;
+    for (size_t s = 0; s < w->n; s++) length[s] = length_of(w, s);
+    const double median = sk_select(w->n, length, w->n / 2);
+    size_t gaps = 0;
+    for (size_t s = 0; s < w->n; s++) gaps += sk_is_gap(length[s], median);
+    sk_free(length);
+    if (!gaps || !sk_wild_is_exception(gaps, w->n)) return SOCK_OK;
+    if (!out->step) out->step = sk_alloc(w->ctx, w->data->points, sizeof *out->step);
+    if (!out->step) return SOCK_ENOMEM;
+    out->gaps = gaps;
+    for (size_t s = 0; s < w->n; s++)
+        if (sk_is_gap(length_of(w, s), median)) out->step[point_of(w, s)] = true;
+    return SOCK_OK;
+}
+
 sock_status sk_wild_find(sock_context *ctx, const sock_data *data, sk_wild *out)
 {
     hunt w = {.ctx = ctx, .data = data};
@@ -586,7 +610,10 @@ sock_status sk_wild_find(sock_context *ctx, const sock_data *data, sk_wild *out)
         status = find_scales(&w);
         if (status >= 0) status = sk_parallel_for(ctx, w.n, AT_ONCE, measure_some, &w);
         if (status >= 0) status = judge(&w, out);
+        if (status >= 0) status = find_gaps(&w, out);
+        for (size_t i = 0; status >= 0 && out->step && i < data->points; i++) out->left += out->step[i];
     }
+    if (status < 0) sk_wild_clear(out);
     release(&w);
     return status;
 }
