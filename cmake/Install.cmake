@@ -12,6 +12,7 @@ if(TARGET sock_program)
 endif()
 if(TARGET sock_mpi)
   install(TARGETS sock_mpi RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(FILES mpi/sock-mpi.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 # Manual pages, made by the program that was just built, and completion for shells.
 if(TARGET sock_program AND NOT CMAKE_CROSSCOMPILING)
