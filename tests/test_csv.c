@@ -254,7 +254,7 @@ static void test_csv__headers_that_say_too_little_are_refused(void **state)
     refused("0,1,5\n1,2,3\n", NULL, SOCK_EINPUT, "numbers alone|no header|--wide reads them so");
     refused("0,x\n1,2\n", NULL, SOCK_EINPUT, "no time column|--dt 1 takes the step");
     refused("t;Gr\xf6\xdf\x65\n0;1\n", NULL, SOCK_EINPUT, "column 2 is not valid UTF-8|iconv -f windows-1252");
-    refused("# of a logger\nt,x\n0,1\n", NULL, SOCK_EINPUT, "no time column|begin with #");
+    refused("# of a logger\nt,x\n0,1\n", NULL, SOCK_EINPUT, "no time column|line 2 looks like the header|tail -n +2");
     refused("t;x\n0;1;2\n", (const option[]){{"time", "t"}, {0}}, SOCK_EUSAGE, "time is 't'|semicolons");
     refused("id,t\na,0\n", NULL, SOCK_EINPUT, "no state column|id, t");
     refused("id,t,note\na,0,hello\n", NULL, SOCK_EINPUT, "no state column");

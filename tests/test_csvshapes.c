@@ -122,6 +122,12 @@ static void test_csvshapes__dates_are_seconds_since_1970(void **state)
     assert_true(date("1.2.2024") == date("2024-02-01"));
     assert_true(date("1.2.2024 8:05") == date("2024-02-01T08:05"));
     assert_true(fabs(date("2024-01-31 12:30:00.250") - 1706704200.25) < 1e-6);
+    assert_true(date("31-Jan-2024") == date("2024-01-31") && date("5 sep 2024") == date("2024-09-05"));
+    assert_true(date("Jan 31, 2024 12:30") == 1706704200 && date("January 31 2024") == date("2024-01-31"));
+    assert_true(date("2024-01-31 12:30 PM") == 1706704200 && date("2024-01-31 12:30pm+00") == 1706704200);
+    assert_true(date("31.01.2024 12:05:30 AM") == date("2024-01-31T00:05:30"));
+    assert_true(date("2024-01-31 9:00 AM") == date("2024-01-31T09:00"));
+    assert_true(date("2024-01-31 11:59 PM") == date("2024-01-31T23:59"));
     const char *const none[] = {"2023-02-29", "2024-13-01",  "2024-00-10",
                                 "2024-1-1",   "31.01.24",    "2024-01-31T25:00",
                                 "31.13.2024", "1/2/2020",    "32.1.2024",
@@ -130,7 +136,11 @@ static void test_csvshapes__dates_are_seconds_since_1970(void **state)
                                 "12:30",      "20240131",    "2024-13",
                                 "2024-1",     "2024-Q5",     "2024 13",
                                 "2024-01 ",   "Jan 24",      "Ja 2024",
-                                "2024/01",    "2024--Q1",    "2024 Q"};
+                                "2024/01",    "2024--Q1",    "2024 Q",
+                                "31-Jan-24",  "32-Jan-2024", "31 Feb 2024",
+                                "Jan 31,24",  "31Jan2024",   "2024-01-31 13:00 PM",
+                                "Jan 2024,",  "12:30 PM",    "2024-01-31 0:30 AM",
+                                "31-Ja-2024", "9:00 AM",     "2024-01-31 9:00 XM"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) assert_true(isnan(date(none[i])));
 }
 
@@ -222,8 +232,12 @@ static void test_csvshapes__the_unit_follows_from_the_spacing(void **state)
     assert_null(data->unit); /* numbers stay what they are */
     sock_data_free(data);
     refused("date,x\n2024-01-30,1\n45321,2\n", NULL, SOCK_EINPUT, "line 3|'date'|'45321'|no date");
-    refused("date,x\n30.01.24,1\n", NULL, SOCK_EINPUT,
-            "line 2|'date'|'30.01.24'|neither a number nor a date like 2024-01-31|31.01.2024");
+    refused(
+        "date,x\n30.01.24,1\n", NULL, SOCK_EINPUT,
+        "line 2|'date'|'30.01.24'|neither a number nor a date like 2024-01-31|31.01.2024|year of two digits: write");
+    refused("date,x\n1/31/24,1\n", NULL, SOCK_EINPUT, "'1/31/24'|a year of two digits: write four");
+    refused("date,x\n31-Jan-24 12:30,1\n", NULL, SOCK_EINPUT, "a year of two digits: write four");
+    refused("when;x\n31.01.24;1,5\n", NULL, SOCK_EINPUT, "'when' holds dates with years of two digits|--time when");
     refused("when;x\n2024-01-30;1,5\n", NULL, SOCK_EINPUT, "no time column|'when' holds dates|--time when");
 }
 
@@ -264,6 +278,37 @@ static void test_csvshapes__switches_are_no_states(void **state)
     data = good("t,on\n0,0\n1,0\n2,1\n3,1\n4,1\n5,0\n", NULL); /* all there is */
     assert_int_equal(sock_data_dim(data), 1);
     sock_data_free(data);
+}
+
+/* TRUE and FALSE are 1 and 0 in a column that begins so, as states and as inputs; among numbers they are text. */
+static void test_csvshapes__true_and_false_are_one_and_nought(void **state)
+{
+    (void)state;
+    const char *text = "t,x,on\n0,1,NA\n1,2,FALSE\n2,1,true\n3,4,True\n4,1,FALSE\n5,2,TRUE\n6,3,false\n", *why;
+    sock_data *data = good(text, NULL);
+    assert_int_equal(sock_data_dim(data), 1);
+    assert_string_equal(sock_data_left_out(data, 0, &why), "on");
+    assert_non_null(strstr(why, "0 and 1 alone (--input takes it as an input"));
+    sock_data_free(data);
+    const double on[] = {0, 1, 1, 0, 1, 0};
+    data = good(text, (const option[]){{"input", "on"}, {0}});
+    for (size_t i = 0; i < 6; i++) assert_true(data->u[i] == on[i]);
+    sock_data_free(data);
+    data = good(text, (const option[]){{"state", "on"}, {0}});
+    for (size_t i = 0; i < 6; i++) assert_true(data->x[i] == on[i]);
+    sock_data_free(data);
+    refused("t,x\n0,1.5\n1,TRUE\n2,1\n", NULL, SOCK_EINPUT, "line 3|'x'|'TRUE' is not a number");
+    refused("t,x,on\n0,1,TRUE\n1,2,maybe\n2,1,TRUE\n", NULL, SOCK_EINPUT, "line 3|'on'|'maybe' is not a number");
+}
+
+/* What devices and programs write above the header. */
+static void test_csvshapes__a_header_below_other_lines_is_named(void **state)
+{
+    (void)state;
+    refused("Station,Hill\nSerial,17\n\nt,x\n0,1\n", NULL, SOCK_EINPUT, "line 4 looks like the header|tail -n +4");
+    refused("Export of logger\nDate;x\n2024-01-30;1,5\n", NULL, SOCK_EINPUT, "line 2 looks like the header");
+    refused("a,b\n1,2\n2,day\n", NULL, SOCK_EINPUT, "no time column|--dt 1|none for this program");
+    refused("a,b\n1,2\nthe day,after\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
 }
 
 static void test_csvshapes__counters_are_no_states(void **state)
@@ -554,6 +599,8 @@ int main(void)
         cmocka_unit_test(test_csvshapes__times_are_told_as_dates),
         cmocka_unit_test(test_csvshapes__switches_are_no_states),
         cmocka_unit_test(test_csvshapes__points_know_their_lines),
+        cmocka_unit_test(test_csvshapes__true_and_false_are_one_and_nought),
+        cmocka_unit_test(test_csvshapes__a_header_below_other_lines_is_named),
         cmocka_unit_test(test_csvshapes__counters_are_no_states),
         cmocka_unit_test(test_csvshapes__an_index_of_dates_is_the_time),
         cmocka_unit_test(test_csvshapes__parts_of_a_date_are_told),

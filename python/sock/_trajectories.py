@@ -559,9 +559,14 @@ def _times(t: Any, dt: Any, n: int, what: str, width: int = 0) -> Array:
         return np.arange(n) * float(dt)
     times = numbers(t, f"t of {what}")
     if times.shape != (n,):
-        paths = "; paths in rows are the array x[:, :, None]" if width == len(times) else ""
+        paths = "; paths in rows are the array x[:, :, None]" if width == len(times) else "; a pair is (t, x)" if times.ndim == 2 and width == 1 else ""
         raise InputError(f"{what} has {n} points, its t has shape {times.shape}{paths}")
     return times
+
+
+def _is_turned(t: Array, x: Array) -> bool:
+    """Whether a pair is (x, t): what stands for the times falls somewhere, and what stands for the one state only rises."""
+    return len(t) > 3 and x.shape[1] == 1 and bool((np.diff(t) < 0).any() and (np.diff(x[:, 0]) > 0).all())
 
 
 def _is_pair(item: Any) -> bool:
@@ -595,6 +600,10 @@ def _pieces(data: Any, t: Any, options: Mapping[str, Any]) -> "_Pieces":
         if array.ndim not in (1, 2, 3):
             raise InputError(f"data has shape {array.shape}; allowed: (paths, times, d), (times, d), (times,)")
         ragged = array.dtype == object and array.ndim == 1 and len(array) > 0 and np.ndim(array[0]) > 0
+        if t is None and array.ndim == 2 and 3 < len(array) < array.shape[1] and not isinstance(options.get("dt"), (str, type(None))):
+            warnings.warn(
+                f"the array has {len(array)} times of {array.shape[1]} states; where its rows are paths, give x[:, :, None]", SockWarning, stacklevel=outside()
+            )
         data = list(array) if array.ndim == 3 or ragged else [array]
     if not isinstance(data, (list, tuple)):
         raise InputError(
@@ -615,6 +624,8 @@ def _pieces(data: Any, t: Any, options: Mapping[str, Any]) -> "_Pieces":
         if _is_pair(item) and t is not None:
             raise UsageError("t was given, and pairs (t, x) bring their own times")
         ts.append(_times(given[j], options.get("dt"), len(x), what, x.shape[1]))
+        if _is_pair(item) and _is_turned(ts[-1], x):
+            raise InputError(f"{what}: its times fall and its state only rises; a pair is (t, x), the times first")
         xs.append(x)
         names = names or getattr(item, "names", None)
     ids = [getattr(item, "id", None) for item in data]
@@ -852,7 +863,8 @@ def _unused(frame: Any, used: Sequence[Any], codes: Array, options: Mapping[str,
     """Columns that are no part of the data, and why."""
     rest = [c for c in frame.columns if c not in used] if options.get("state") in (None, "auto") else []
     return [{"name": str(c), "reason": ("it numbers the rows" if _is_row_number(c, frame[c]) else "it holds 0 and 1 alone" if _is_switch(frame[c]) else "it numbers the points of each trajectory" if _is_counter(frame[c], codes) else "it is constant within each trajectory") if _holds_numbers(frame[c])
-             else "all its values are missing" if not frame[c].notna().any() else f"it is {frame[c].dtype}, not numbers"} for c in rest]
+             else "all its values are missing" if not frame[c].notna().any() else "it holds True and False (input= takes it as an input, state= as a state)" if frame[c].dtype.kind == "b"
+             else f"it is {frame[c].dtype}, not numbers"} for c in rest]
 
 
 def _frame_groups(frame: Any, group: Any, codes: Array) -> Optional[Array]:
@@ -1031,7 +1043,7 @@ def _time_column(frame: Any, options: Mapping[str, Any]) -> Tuple[Any, Any]:
     if time is None and options.get("dt") in (None, "auto"):
         raise InputError(
             "there is no column for the time (t, time, date, or the like), and no index of dates; name it with time=, or give the "
-            f"time step with dt=; columns: {', '.join(map(str, frame.columns))}"
+            f"time step with dt=; columns: {', '.join(map(str, frame.columns))}; a table without a course in time is none for this package"
         )
     if time is not None and options.get("dt") not in (None, "auto"):
         raise UsageError(f"dt was given, and column {time} holds the times; give one of the two (time='none' leaves the column out)")

@@ -103,6 +103,26 @@ def test_forms_of_frames():
         sock.Trajectories(chicks(), id="Chick", dt=1.0)
 
 
+def test_pairs_and_arrays_turned_round():
+    for wrong in ((X, np.arange(N)), [(X, np.arange(N))] * 2):
+        with pytest.raises(sock.InputError, match=r"trajectory 0: its times fall and its state only rises; a pair is \(t, x\)"):
+            sock.Trajectories(wrong)
+    with pytest.raises(sock.InputError, match=r"its t has shape .*; a pair is \(t, x\)"):
+        sock.Trajectories((np.column_stack([X, X]), np.arange(N)))
+    backwards = np.arange(N)[::-1]
+    assert len(sock.Trajectories((backwards, X))) == 1  # newest first, as files may have it
+    with pytest.warns(sock.SockWarning, match=rf"6 times of {N} states; where its rows are paths, give x\[:, :, None\]"):
+        sock.Trajectories(np.tile(X, (6, 1)), dt=1.0)
+
+
+def test_truths_are_no_states_and_can_be_inputs():
+    on = np.arange(N) // 3 % 2 == 0
+    frame = pandas.DataFrame({"t": np.arange(N), "x": X, "on": on})
+    told = sock.Trajectories(frame).summary()["dropped"]["ignored_columns"]
+    assert told == [{"name": "on", "reason": "it holds True and False (input= takes it as an input, state= as a state)"}]
+    assert np.array_equal(sock.Trajectories(frame, input="on")[0].u[:, 0], on)
+
+
 def test_a_list_of_numbers_is_one_trajectory():
     assert len(sock.Trajectories(list(X), dt=1.0)) == 1
     with pytest.raises(sock.InputError, match=r"paths in rows are the array x\[:, :, None\]"):

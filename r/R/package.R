@@ -213,7 +213,7 @@ time_column <- function(frame, asked, needed = TRUE) {
   }
   if (!needed) return(NULL)
   stop("there is no column for the time (t, time, date, or the like); name it with time =, or give the time step with dt =; the columns are: ",
-       paste(names(frame), collapse = ", "), call. = FALSE)
+       paste(names(frame), collapse = ", "), "; a table without a course in time is none for this package", call. = FALSE)
 }
 
 # Two columns that together tell the points of one time apart, with the fewest values; NULL: none, or too many to try.
@@ -415,8 +415,8 @@ frame_pieces <- function(frame, id, time, state, input = NULL, dt = NULL) {
   if (length(missing)) stop(if (missing[1] %in% input) "input '" else "state '", missing[1], "' is not a column", meant(missing[1], names(frame)), call. = FALSE)
   if (!length(state)) stop("there is no numeric column for the state", call. = FALSE)
   for (name in state) {
+    if (is.logical(frame[[name]])) frame[[name]] <- as.numeric(frame[[name]]) # as in files
     if (is.numeric(frame[[name]]) || all(is.na(frame[[name]]))) next
-    if (is.logical(frame[[name]])) stop("column '", name, "' is logical; give numbers, for example as.numeric(", name, ")", call. = FALSE)
     stop("column '", name, "' is of class ", class(frame[[name]])[1], "; states and inputs are numbers", call. = FALSE)
   }
   if (!is.null(id) && anyNA(frame[[id]]))

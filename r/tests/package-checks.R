@@ -302,7 +302,10 @@ stopifnot(grepl("left out: Wt, Dose, constant within", said))
 stopifnot(identical(suppressWarnings(sock_data(pills, id = "Subject"))$names, "conc"))
 fails(sock_data(datasets::beaver1), "row 92: the time begins anew where 'day' changes; id = \"day\"")
 stopifnot(sock_data(datasets::beaver1, id = "day")$trajectories == 2, sock_data(datasets::beaver1, id = "none")$trajectories == 1)
-fails(sock_data(datasets::CO2), "no column for the time")
+fails(sock_data(datasets::CO2), "no column for the time.*without a course in time is none for this package")
+truths <- data.frame(t = 0:9, x = sin(0:9), on = 0:9 %% 4 > 1)
+stopifnot(identical(sock_data(truths)$names, "x"), "on" %in% colnames(sock:::values_of(sock_data(truths, input = "on"))))
+stopifnot(identical(sock_data(truths, state = "on")$names, "on"))
 stopifnot(identical(sock_data(data.frame(`Time (h)` = 0:2, x = c(1, 3, 2), check.names = FALSE))$names, "x"))
 
 # A session that ends: R's own files keep models and data.

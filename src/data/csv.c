@@ -219,7 +219,8 @@ static sock_status refuse_text(reader *r, size_t line, size_t c, const sk_cell *
     if (r->columns.column[c].role == SK_ROLE_TIME)
         snprintf(what, sizeof what,
                  "neither a number nor a date like 2024-01-31, 2024-01-31T12:30 or 31.01.2024 (%s)%s", missing,
-                 sk_cell_hint(cell));
+                 sk_is_short_year(cell->text, cell->length) ? "; a year of two digits: write four"
+                                                            : sk_cell_hint(cell));
     else
         snprintf(what, sizeof what, "not a number (%s)%s", missing, sk_cell_hint(cell));
     return refuse_value(r, line, c, cell, what);
@@ -235,7 +236,8 @@ static sock_status number_cell(reader *r, size_t line, size_t c, double *value, 
     case SK_CELL_NUMBER: break;
     case SK_CELL_MISSING: *value = (double)NAN; break;
     case SK_CELL_INFINITE: return refuse_value(r, line, c, &cell, "not finite; finite numbers are allowed");
-    case SK_CELL_TEXT: return refuse_text(r, line, c, &cell);
+    case SK_CELL_TEXT:
+        if (!r->columns.column[c].truths || !sk_cell_truth(&cell, value)) return refuse_text(r, line, c, &cell);
     }
     return SOCK_OK;
 }

@@ -228,6 +228,12 @@ char *sk_cell_copy(sock_context *ctx, const sk_cell *cell)
 
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+bool sk_cell_truth(const sk_cell *cell, double *value)
+{
+    *value = is_word(cell->text, cell->length, "true");
+    return *value != 0 || is_word(cell->text, cell->length, "false");
+}
+
 const char *sk_cell_hint(const sk_cell *cell)
 {
     const char *text = cell->text, *end = text + cell->length;

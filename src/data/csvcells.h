@@ -45,6 +45,9 @@ bool sk_quick_number(sk_cursor *at, double *value, bool *last);
  * decimal sign is remembered at the cursor; a number with the other one is TEXT. */
 sk_cell_kind sk_cell_value(sk_cursor *at, const sk_cell *cell, double *value);
 
+/* Whether the cell is TRUE or FALSE in any case: 1 or 0, in a column that begins so. */
+bool sk_cell_truth(const sk_cell *cell, double *value);
+
 /* What to do about a cell that is text where a number belongs, behind a message; "" for most. */
 const char *sk_cell_hint(const sk_cell *cell);
 

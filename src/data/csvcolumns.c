@@ -6,8 +6,8 @@
  *    refused.
  * 3. With a group column and no id column, a column real, realisation, realization or replicate numbers the
  *    trajectories of each group; without such a column, each group is one trajectory.
- * 4. All other columns whose first cell (of those not missing) is a number are state columns; the others are ignored
- *    and reported.
+ * 4. All other columns whose first cell (of those not missing) is a number, or TRUE or FALSE, are state columns; the
+ *    others are ignored and reported.
  * 5. The first time tells whether times are dates. */
 #include "csvcolumns.h"
 
@@ -216,8 +216,9 @@ static sock_status counts_rows(sock_context *ctx, sk_cursor at, bool *counts)
     return SOCK_OK;
 }
 
-/* The first open column whose first cell is a date; NULL: none. */
-static sock_status find_dates(sock_context *ctx, sk_cursor at, const sk_columns *columns, const sk_column **found)
+/* The first open column whose first cell is a date, *brief: with a year of two digits; NULL: none. */
+static sock_status find_dates(sock_context *ctx, sk_cursor at, const sk_columns *columns, const sk_column **found,
+                              bool *brief)
 {
     bool last = !sk_next_row(&at);
     *found = NULL;
@@ -225,10 +226,47 @@ static sock_status find_dates(sock_context *ctx, sk_cursor at, const sk_columns 
         sk_cell cell;
         double value;
         SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
-        if (columns->column[c].role == SK_ROLE_OPEN && sk_parse_date(cell.text, cell.length, SK_DAY_FIRST, &value))
+        *brief = sk_is_short_year(cell.text, cell.length);
+        if (columns->column[c].role == SK_ROLE_OPEN &&
+            (*brief || sk_parse_date(cell.text, cell.length, SK_DAY_FIRST, &value)))
             *found = &columns->column[c];
     }
     return SOCK_OK;
+}
+
+/* Whether the row at the cursor, whose cells are separated so, looks like a header: all of it text, one of it a time.
+ */
+static bool is_header(sock_context *ctx, sk_cursor at, char separator)
+{
+    size_t cells = 0, times = 0;
+    bool words = true;
+    at.separator = separator;
+    for (bool last = false; !last && words; cells++) {
+        sk_cell cell;
+        double value;
+        char name[SHOWN];
+        if (sk_next_cell(ctx, &at, &cell, &last) < 0) return false;
+        words = sk_cell_value(&at, &cell, &value) == SK_CELL_TEXT;
+        snprintf(name, sizeof name, "%.*s", (int)SK_MIN(cell.length, (size_t)SHOWN), cell.text);
+        times += sk_is_time_name(name);
+    }
+    return words && cells > 1 && times > 0;
+}
+
+/* The line below a header without a time that looks like the true one, under what a device or a program wrote above
+ * it; 0: none. */
+static size_t header_below(sock_context *ctx, sk_cursor at)
+{
+    enum { LOOKED_AT = 100 };
+    for (size_t row = 0; row < LOOKED_AT && sk_next_row(&at); row++) {
+        for (const char *separator = ",;\t"; *separator; separator++)
+            if (is_header(ctx, at, *separator)) return at.line;
+        for (bool last = false; !last;) {
+            sk_cell cell;
+            if (sk_next_cell(ctx, &at, &cell, &last) < 0) return 0;
+        }
+    }
+    return 0;
 }
 
 /* Whether the first line holds numbers alone: there is no header. */
@@ -254,7 +292,9 @@ static sock_status timeless_hint(sock_context *ctx, const sk_cursor *rows, const
                     : "; the first line holds numbers alone: is there no header? Put one in front, like t,x";
     if (!**hint) *hint = wide;
     if (**hint) return SOCK_OK;
-    *hint = "; where rows follow one another at equal steps, --dt 1 takes the step for the unit of time";
+    *hint =
+        "; where rows follow one another at equal steps, --dt 1 takes the step for the unit of time; a table without "
+        "a course in time is none for this program";
     if (columns->count < 2 || columns->column[0].role != SK_ROLE_IGNORED) return SOCK_OK;
     SK_TRY(counts_rows(ctx, *rows, &counts));
     *hint = counts ? "; the first column, which has no name, numbers the rows: where they are points at equal steps, "
@@ -380,7 +420,21 @@ static sock_status refuse_timeless(sock_context *ctx, const sk_cursor *rows, con
                            rows->source, column->name, role_name(column->role));
     }
     const sk_column *dates;
-    SK_TRY(find_dates(ctx, *rows, columns, &dates));
+    bool brief = false;
+    SK_TRY(find_dates(ctx, *rows, columns, &dates, &brief));
+    if (dates && brief)
+        return sk_fail(
+            ctx, SOCK_EINPUT,
+            "%s: no time column: the header should name one t, time or date; the column '%s' holds dates with "
+            "years of two digits: write four, like 2024-01-31, then --time %s takes it",
+            rows->source, dates->name, dates->name);
+    const size_t line = dates ? 0 : header_below(ctx, *rows);
+    if (line)
+        return sk_fail(
+            ctx, SOCK_EINPUT,
+            "%s: the first line names no time column, and line %zu looks like the header: take out the lines "
+            "above it (tail -n +%zu does)",
+            rows->source, line, line);
     if (dates)
         return sk_fail(ctx, SOCK_EINPUT,
                        "%s: no time column: the header should name one t, time or date; the column '%s' holds dates: "
@@ -499,37 +553,62 @@ static void tell_text(size_t line, const sk_cell *cell, const char *name, char t
 
 static const char no_value[] = "it holds no value";
 
-/* Step 4: reads rows until every open column has shown a cell that is not missing. Rows of a wrong length are found
+/* Whether the first cell of the column that is not missing is to be seen: it tells whether an open column is a state,
+ * and whether TRUE and FALSE are numbers in it. */
+static bool is_unseen(const sk_column *column)
+{
+    return column->role == SK_ROLE_OPEN || column->role == SK_ROLE_STATE || column->role == SK_ROLE_INPUT;
+}
+
+static void see(sk_column *column, const sk_cell *cell, sk_cell_kind kind, size_t line, char text[LIST_SIZE])
+{
+    double value;
+    column->truths = kind == SK_CELL_TEXT && sk_cell_truth(cell, &value);
+    if (column->role != SK_ROLE_OPEN) return;
+    const bool words = kind == SK_CELL_TEXT && !column->truths;
+    if (words && !text[0]) tell_text(line, cell, column->name, text);
+    column->role = words ? SK_ROLE_IGNORED : SK_ROLE_STATE;
+    column->why = "it holds text: its first value is not a number (as numbers it could be an --input)";
+}
+
+/* Step 4: reads rows until every such column has shown a cell that is not missing. Rows of a wrong length are found
  * again, and refused, when the data are read. */
 static sock_status assign_states(sock_context *ctx, sk_cursor at, sk_columns *columns, char text[LIST_SIZE])
 {
-    size_t open = 0;
+    const bool unnamed = columns->d == 0; /* no option names states */
+    size_t unseen = 0;
+    bool *seen = sk_alloc(ctx, columns->count, sizeof *seen);
+    sock_status status = seen ? SOCK_OK : SOCK_ENOMEM;
     text[0] = 0;
-    for (size_t c = 0; c < columns->count; c++) open += columns->column[c].role == SK_ROLE_OPEN;
-    while (open && sk_next_row(&at)) {
+    for (size_t c = 0; seen && c < columns->count; c++) {
+        seen[c] = !is_unseen(&columns->column[c]);
+        unseen += !seen[c];
+    }
+    while (unseen && status >= 0 && sk_next_row(&at)) {
         const size_t line = at.line;
         bool last = false;
         for (size_t c = 0; !last; c++) {
             sk_cell cell;
             double value;
-            SK_TRY(sk_next_cell(ctx, &at, &cell, &last));
-            if (c >= columns->count || columns->column[c].role != SK_ROLE_OPEN) continue;
-            sk_cell_kind kind = sk_cell_value(&at, &cell, &value);
+            SK_GO(sk_next_cell(ctx, &at, &cell, &last));
+            if (c >= columns->count || seen[c]) continue;
+            const sk_cell_kind kind = sk_cell_value(&at, &cell, &value);
             if (kind == SK_CELL_MISSING) continue;
-            if (kind == SK_CELL_TEXT && !text[0]) tell_text(line, &cell, columns->column[c].name, text);
-            columns->column[c].role = kind == SK_CELL_TEXT ? SK_ROLE_IGNORED : SK_ROLE_STATE;
-            columns->column[c].why =
-                "it holds text: its first value is not a number (as numbers it could be an --input)";
-            open--;
+            see(&columns->column[c], &cell, kind, line, text);
+            seen[c] = true;
+            unseen--;
         }
     }
+out:
+    sk_free(seen);
+    if (status < 0) return status;
     for (size_t c = 0; c < columns->count; c++) {
         sk_column *column = &columns->column[c];
         if (column->role == SK_ROLE_OPEN) {
             column->role = SK_ROLE_IGNORED;
             column->why = no_value;
         }
-        if (column->role == SK_ROLE_STATE) column->state = columns->d++;
+        if (column->role == SK_ROLE_STATE && unnamed) column->state = columns->d++;
     }
     return SOCK_OK;
 }
@@ -705,10 +784,8 @@ sock_status sk_columns_assign(sock_context *ctx, const sk_cursor *rows, const so
             "%s: the columns are the twelve months: one series, a row a year (wide form); --wide reads it so, "
             "and --state NAME,... takes columns as states",
             rows->source);
-    if (is(sk_option_text(opts, "state"), "auto"))
-        SK_TRY(assign_states(ctx, *rows, columns, text));
-    else
-        ignore_open(columns, "the option state does not name it");
+    if (!is(sk_option_text(opts, "state"), "auto")) ignore_open(columns, "the option state does not name it");
+    SK_TRY(assign_states(ctx, *rows, columns, text));
     if (columns->d == 0)
         return sk_fail(ctx, SOCK_EINPUT, "%s: no state column: %s%s; the columns, separated by commas, are: %s",
                        rows->source, why_stateless(columns, text), text, list_columns(columns, list));

@@ -21,6 +21,7 @@ enum { SK_ID_COLUMNS = 4 }; /* that may name a trajectory together */
 typedef struct sk_column {
     char *name;
     sk_role role;
+    bool truths;     /* its first cell is TRUE or FALSE: 1 and 0 */
     bool logged;     /* SK_ROLE_STATE: its logarithm is the state, which was named log(NAME) */
     size_t state;    /* SK_ROLE_STATE: which one; SK_ROLE_INPUT: the same, counted after the states; SK_ROLE_ID: which
                         part of the name */

@@ -116,6 +116,14 @@ size_t sk_data_intervals(const sock_data *data)
     return n;
 }
 
+sock_status sk_data_refuse_stepless(sock_context *ctx, const char *source)
+{
+    return sk_fail(ctx, SOCK_EINPUT,
+                   "%s: no trajectory has two points, so there is no interval to learn from; where the id numbers the "
+                   "rows, --id none makes them one trajectory; a table with one row a subject is none for this program",
+                   source);
+}
+
 static sock_status copy_texts(sock_context *ctx, char *const *from, size_t count, char **to)
 {
     for (size_t i = 0; i < count; i++)

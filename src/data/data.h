@@ -52,6 +52,9 @@ static inline size_t sk_data_length(const sock_data *data, size_t j) { return da
 size_t sk_group_intervals(const sock_data *data, size_t g);
 size_t sk_data_intervals(const sock_data *data);
 
+/* Refuses data without a step. */
+sock_status sk_data_refuse_stepless(sock_context *ctx, const char *source);
+
 /* The trajectories listed in `keep` (whole groups or parts of them), in that order, as a data set of its own. Those of
  * one group stay one group. A trajectory may be listed more than once (bootstrap). count >= 1. */
 sock_status sk_data_subset(sock_context *ctx, const sock_data *data, const size_t *keep, size_t count, sock_data **out);

@@ -94,17 +94,48 @@ static bool year_first(scan *s, int *year, int *month, int *day)
     return sign(s, between) && digits(s, 2, month) && sign(s, between) && digits(s, 2, day);
 }
 
-/* "Jan" is the first month. */
+/* "Jan" or "January" is the first month. */
 static bool month_name(scan *s, int *month)
 {
-    static const char names[] = "janfebmaraprmayjunjulaugsepoctnovdec";
+    static const char *const names[] = {"january", "february", "march",     "april",   "may",      "june",
+                                        "july",    "august",   "september", "october", "november", "december"};
     if (s->end - s->p < 3) return false;
-    for (*month = 1; *month <= 12; ++*month)
-        if (strncasecmp(s->p, names + 3 * (*month - 1), 3) == 0) {
-            s->p += 3;
-            return true;
-        }
+    for (*month = 1; *month <= 12; ++*month) {
+        const char *name = names[*month - 1];
+        const size_t length = strlen(name), left = (size_t)(s->end - s->p);
+        if (strncasecmp(s->p, name, 3) != 0) continue;
+        s->p += left >= length && strncasecmp(s->p, name, length) == 0 ? length : 3;
+        return true;
+    }
     return false;
+}
+
+/* 31-Jan-2024, 31 Jan 2024, Jan 31, 2024, January 31 2024. */
+static bool month_in_words(scan *s, int *year, int *month, int *day)
+{
+    const char *from = s->p;
+    if (one_or_two(s, day) && (sign(s, '-') || sign(s, ' ')) && month_name(s, month) &&
+        (sign(s, '-') || sign(s, ' ')) && digits(s, 4, year))
+        return true;
+    s->p = from;
+    if (!month_name(s, month) || !sign(s, ' ') || !one_or_two(s, day)) return false;
+    const bool comma = sign(s, ',');
+    return (sign(s, ' ') || comma) && digits(s, 4, year);
+}
+
+bool sk_is_short_year(const char *text, size_t length)
+{
+    scan s = {text, text + length};
+    int number[3], year;
+    const bool found = one_or_two(&s, &number[0]) && s.p < s.end && strchr("./-", *s.p);
+    if (!found) return false;
+    const char between = *s.p++, *from = s.p;
+    bool month = one_or_two(&s, &number[1]);
+    if (!month) {
+        s.p = from;
+        month = between == '-' && month_name(&s, &number[1]);
+    }
+    return month && sign(&s, between) && digits(&s, 2, &year) && (s.p == s.end || *s.p == ' ');
 }
 
 /* A month or a quarter with its year, and nothing behind: 2024-01, Jan 2024, 2024-Q1, 2024 Q1. */
@@ -136,6 +167,8 @@ static bool whole_day(scan *s, sk_day_order order, int *year, int *month, int *d
     if (month_alone(s, year, month)) return true;
     s->p = from;
     if (order == SK_DAYS_JOINED && day_joined(s, year, month, day)) return true;
+    s->p = from;
+    if (month_in_words(s, year, month, day)) return true;
     s->p = from;
     return year_first(s, year, month, day);
 }
@@ -171,7 +204,23 @@ static bool read_fraction(scan *s, double *seconds)
     return true;
 }
 
-/* HH:MM, HH:MM:SS, HH:MM:SS.fff */
+/* "AM" or "PM" behind a clock of twelve hours, or nothing. */
+static bool read_half(scan *s, int *hour)
+{
+    const char *from = s->p;
+    if (s->p < s->end && *s->p == ' ') s->p++;
+    const bool before = s->end - s->p >= 2 && strncasecmp(s->p, "am", 2) == 0;
+    if (!before && !(s->end - s->p >= 2 && strncasecmp(s->p, "pm", 2) == 0)) {
+        s->p = from;
+        return true;
+    }
+    s->p += 2;
+    if (*hour < 1 || *hour > 12) return false;
+    *hour = *hour % 12 + (before ? 0 : 12);
+    return true;
+}
+
+/* HH:MM, HH:MM:SS, HH:MM:SS.fff, 09:30 PM */
 static bool read_clock(scan *s, double *seconds)
 {
     int hour, minute, second = 0;
@@ -180,6 +229,7 @@ static bool read_clock(scan *s, double *seconds)
         if (!digits(s, 2, &second)) return false;
         if ((sign(s, '.') || sign(s, ',')) && !read_fraction(s, seconds)) return false;
     }
+    if (!read_half(s, &hour)) return false;
     *seconds += 3600.0 * hour + 60.0 * minute + second;
     return hour < 24 && minute < 60 && second < 60;
 }

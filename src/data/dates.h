@@ -14,13 +14,18 @@ typedef enum sk_day_order {
 } sk_day_order;
 
 /* Seconds since 1970-01-01 UTC of a date: by ISO 8601, 2024-01-31 or 2024/01/31, or as written in German, 31.1.2024,
- * or, where the order is known, 31/1/2024 or 1/31/2024. With or without a time, 2024-01-31T12:30 or 31.01.2024
- * 12:30:05.25, and with or without a zone, Z or +01:00 (none: UTC). A month, 2024-01 or Jan 2024, and a quarter,
- * 2024-Q1 or 2024 Q1, are their first day. False: it is none, or there is no such day. */
+ * in words, 31-Jan-2024 or Jan 31, 2024, or, where the order is known, 31/1/2024 or 1/31/2024. With or without a time,
+ * 2024-01-31T12:30, 31.01.2024 12:30:05.25 or 2024-01-31 12:30 PM, and with or without a zone, Z or +01:00 (none: UTC).
+ * A month, 2024-01 or Jan 2024, and a quarter, 2024-Q1 or 2024 Q1, are their first day. False: it is none, or there is
+ * no such day. */
 bool sk_parse_date(const char *text, size_t length, sk_day_order order, double *seconds);
 
 /* Whether the text begins like 1/2/2020, and its two numbers before the year. */
 bool sk_slashed_date(const char *text, size_t length, int number[2]);
+
+/* Whether the text begins like a date whose year has two digits, 31.01.24, 1/31/24, 31-Jan-24: none, since nobody knows
+ * the century, nor which of them is the year. */
+bool sk_is_short_year(const char *text, size_t length);
 
 enum { SK_DATE_ROOM = 40 };
 

@@ -76,11 +76,7 @@ sock_status sk_rule_new(sock_context *ctx, const sock_data *data, const char *qu
         entries += s.intervals * s.members * (trapezoid ? 2 : 1);
     }
     sock_status status = SOCK_OK;
-    if (!rule->n)
-        status = sk_fail(ctx, SOCK_EINPUT,
-                         "%s: no trajectory has two points, so there is no interval to learn from; where the id "
-                         "numbers the rows, --id none makes them one trajectory",
-                         data->source);
+    if (!rule->n) status = sk_data_refuse_stepless(ctx, data->source);
     if (status == SOCK_OK) status = allocate(ctx, rule, entries);
     if (status < 0) {
         sk_rule_free(rule);

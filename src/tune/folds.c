@@ -245,10 +245,7 @@ static sock_status count_steps(sock_context *ctx, const sock_data *data, size_t 
     *count = 0;
     for (size_t j = 0; j < data->trajectories; j++) *count += steps_of(data, j);
     if (*count) return SOCK_OK;
-    return sk_fail(ctx, SOCK_EINPUT,
-                   "%s: no trajectory has two points, so there is no interval to learn from; where the id numbers the "
-                   "rows, --id none makes them one trajectory",
-                   data->source);
+    return sk_data_refuse_stepless(ctx, data->source);
 }
 
 /* Every step of the data, trajectory by trajectory in their own order. */

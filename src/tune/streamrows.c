@@ -371,9 +371,7 @@ sock_status sk_stream_new(sock_context *ctx, const sk_source *source, const char
     sock_status status = s->scratch && s->of ? SOCK_OK : SOCK_ENOMEM;
     for (size_t j = 0; status >= 0 && j < s->trajectories; j++) s->of[j].hash = s->of[j].times = SK_HASH_START;
     if (status >= 0) status = sk_source_each(ctx, source, "survey", false, survey_chunk, s);
-    if (status >= 0 && s->steps == 0)
-        status = sk_fail(ctx, SOCK_EINPUT, "%s: no trajectory has two points, so there is no interval to learn from",
-                         sk_source_name(source));
+    if (status >= 0 && s->steps == 0) status = sk_data_refuse_stepless(ctx, sk_source_name(source));
     if (status >= 0 && !s->wanted) s->wanted = sk_search_rows(s->d);
     if (status >= 0) status = deal(ctx, s, folds);
     if (status >= 0) status = make_sample(ctx, s);
