@@ -163,6 +163,10 @@ static void print_times(json_t *data)
         printf("%.6g throughout\n", most);
     else
         printf("from %.6g to %.6g, median %.6g\n", least, most, number_of(step, "median"));
+    if (json_is_true(json_object_get(data, "clock_times"))) {
+        label("clock?");
+        puts("times look like hours and minutes in one number, 959 and then 1000: give dates, or minutes");
+    }
 }
 
 static int name_width(json_t *names)
@@ -384,6 +388,7 @@ static void print_data(json_t *data, bool named)
                                         "time_step",
                                         "lag1",
                                         "time_range",
+                                        "clock_times",
                                         "rows_read",
                                         "lag1_reason",
                                         "hash",

@@ -307,6 +307,9 @@ static void test_csvshapes__a_header_below_other_lines_is_named(void **state)
     (void)state;
     refused("Station,Hill\nSerial,17\n\nt,x\n0,1\n", NULL, SOCK_EINPUT, "line 4 looks like the header|tail -n +4");
     refused("Export of logger\nDate;x\n2024-01-30;1,5\n", NULL, SOCK_EINPUT, "line 2 looks like the header");
+    refused("\"a\",\"b\"\n\"1\",2\n\"2\",3\n", NULL, SOCK_EINPUT,
+            "no time column|--dt 1"); /* quotes of another separator */
+    refused("\"a\",\"b\"\n\"1\",2\n\"2,3\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
     refused("a,b\n1,2\n2,day\n", NULL, SOCK_EINPUT, "no time column|--dt 1|none for this program");
     refused("a,b\n1,2\nthe day,after\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
 }

@@ -68,6 +68,13 @@ static void test_datarules__a_gap_in_time(void **state)
     assert_true(sk_is_gap(20.1, 1) && !sk_is_gap(20, 1) && sk_is_gap(2.1, 0.1) && !sk_is_gap(1.9, 0.1));
 }
 
+/* Three hours that begin, nine steps of ten alike. */
+static void test_datarules__times_that_read_a_clock(void **state)
+{
+    (void)state;
+    assert_true(sk_reads_clock(3, 90, 100) && !sk_reads_clock(2, 100, 100) && !sk_reads_clock(3, 89, 100));
+}
+
 /* Fifty spacings, or a two-hundredth of many; of few a fifth, but at least twelve. */
 static void test_datarules__spacings_of_a_tail(void **state)
 {
@@ -200,6 +207,7 @@ int main(void)
         cmocka_unit_test(test_datarules__who_is_alone_is_compared_by_its_state),
         cmocka_unit_test(test_datarules__far_steps_are_an_exception),
         cmocka_unit_test(test_datarules__a_gap_in_time),
+        cmocka_unit_test(test_datarules__times_that_read_a_clock),
         cmocka_unit_test(test_datarules__spacings_of_a_tail),
         cmocka_unit_test(test_datarules__index_of_a_tail_is_taken_heavier),
         cmocka_unit_test(test_datarules__a_gap_is_wider_than_chance_makes_one),

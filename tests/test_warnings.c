@@ -181,6 +181,41 @@ static void test_record__codes_of_groups_are_told(void **state)
     }
 }
 
+/* Hours and minutes in one number, every ten minutes; hundreds, tens and dates are none. And a state called day. */
+static void test_record__times_of_a_clock_are_told(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    const size_t length = N;
+    for (int kind = 0; kind < 5; kind++) {
+        double t[N], x[2 * N];
+        for (int i = 0; i < N; i++) {
+            const int minute = 500 + 10 * i;
+            t[i] = kind == 1 ? 50 * i : kind == 2 ? minute : 100.0 * (minute / 60) + minute % 60;
+            if (kind == 3) t[i] = 0.5 + t[i]; /* no whole numbers */
+            x[2 * i] = i * i % 7;
+            x[2 * i + 1] = i * i % 11;
+        }
+        const char *names[] = {"x", kind == 4 ? "Day" : "y"};
+        sock_data *data = NULL;
+        sk_record r;
+        sk_record_init(&r);
+        assert_int_equal(sock_data_from_arrays(ctx, 2, 1, &length, t, x, names, NULL, NULL, &data), SOCK_OK);
+        assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){0}, false, &(sk_courses){0}), SOCK_OK);
+        assert_int_equal(sk_record_warns(&r, SK_WARN_CLOCK), kind == 0 || kind == 4);
+        assert_int_equal(sk_record_warns(&r, SK_WARN_TIME_STATE), kind == 4);
+        sk_record_clear(&r);
+        if (kind == 0) { /* with a unit the numbers are what they say */
+            assert_int_equal(sock_data_set_time_unit(ctx, data, "minute"), SOCK_OK);
+            sk_record_init(&r);
+            assert_int_equal(sk_record_odd(ctx, &r, data, &(sk_wild){0}, false, &(sk_courses){0}), SOCK_OK);
+            assert_false(sk_record_warns(&r, SK_WARN_CLOCK));
+            sk_record_clear(&r);
+        }
+        sock_data_free(data);
+    }
+}
+
 /* Up to twelve different numbers of fourteen trajectories may be groups, thirteen are a count. */
 static void test_record__many_numbers_are_no_groups(void **state)
 {
@@ -250,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_record__keys_are_listed),
         cmocka_unit_test(test_record__codes_of_groups_are_told),
         cmocka_unit_test(test_record__many_numbers_are_no_groups),
+        cmocka_unit_test(test_record__times_of_a_clock_are_told),
         cmocka_unit_test(test_record__wild_steps_are_named),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

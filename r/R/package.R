@@ -212,6 +212,8 @@ time_column <- function(frame, asked, needed = TRUE) {
     if (!is.null(found)) return(found)
   }
   if (!needed) return(NULL)
+  dated <- Filter(function(n) inherits(frame[[n]], c("Date", "POSIXt")), names(frame))
+  if (length(dated)) stop("there is no column for the time (t, time, date, or the like); ", dated[1], " holds dates: time = \"", dated[1], "\" takes it", call. = FALSE)
   stop("there is no column for the time (t, time, date, or the like); name it with time =, or give the time step with dt =; the columns are: ",
        paste(names(frame), collapse = ", "), "; a table without a course in time is none for this package", call. = FALSE)
 }
@@ -376,7 +378,7 @@ refuse_rows <- function(frame, id, time, state, who) {
   twin <- which(duplicated(data.frame(who, t)) & !is.na(t))[1]
   if (is.na(twin)) return()
   first <- which(who == who[twin] & t == t[twin])[1]
-  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) ", and no column is named as the trajectory's id; id = names it"
+  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) paste0(" (", time, "), and no column is named as the trajectory's id; id = names it, time = another time")
        else paste0(", and the same ", id, ", ", frame[[id]][twin], "; where several columns together name a trajectory, id = c(\"A\", \"B\") takes them"), call. = FALSE)
 }
 
@@ -417,7 +419,8 @@ frame_pieces <- function(frame, id, time, state, input = NULL, dt = NULL) {
   for (name in state) {
     if (is.logical(frame[[name]])) frame[[name]] <- as.numeric(frame[[name]]) # as in files
     if (is.numeric(frame[[name]]) || all(is.na(frame[[name]]))) next
-    stop("column '", name, "' is of class ", class(frame[[name]])[1], "; states and inputs are numbers", call. = FALSE)
+    stop("column '", name, "' is of class ", class(frame[[name]])[1], "; states and inputs are numbers",
+         if (length(unique(frame[[name]])) > 1L) paste0("; as.numeric(", name, " == \"", unique(frame[[name]])[2], "\") makes 0 and 1 of it"), call. = FALSE)
   }
   if (!is.null(id) && anyNA(frame[[id]]))
     stop(sum(is.na(frame[[id]])), " rows have no ", id, ", the first is row ", which(is.na(frame[[id]]))[1], call. = FALSE)

@@ -1,5 +1,6 @@
 /* oddities.c - what is odd about the data of a fit, in names and numbers for its record. */
 #include "api/record.h"
+#include "data/csvcolumns.h"
 #include "data/dates.h"
 #include "tune/policy.h"
 
@@ -95,6 +96,17 @@ static bool has_levels(const sock_data *data, size_t k)
     return levels >= SK_LEVELS_LEAST && levels < data->trajectories;
 }
 
+/* Times that are a clock's, states that are times. */
+static sock_status note_times(sock_context *ctx, const sock_data *data, sk_record *r)
+{
+    bool clock;
+    SK_TRY(sk_times_are_clock(ctx, data, &clock));
+    if (clock) SK_TRY(sk_record_add_warning(ctx, r, SK_WARN_CLOCK));
+    for (size_t k = 0; k < data->d; k++)
+        if (sk_is_time_name(data->state[k])) return sk_record_add_warning(ctx, r, SK_WARN_TIME_STATE);
+    return SOCK_OK;
+}
+
 static sock_status note_levels(sock_context *ctx, const sock_data *data, sk_record *r)
 {
     for (size_t k = 0; k + data->timed < data->inputs; k++)
@@ -114,6 +126,7 @@ sock_status sk_record_odd(sock_context *ctx, sk_record *r, const sock_data *data
     if (status >= 0 && wild->gaps) status = sk_record_add_warning(ctx, r, left ? SK_WARN_GAPS : SK_WARN_GAPS_KEPT);
     sk_free(codes.code);
     if (status >= 0) status = note_levels(ctx, data, r);
+    if (status >= 0) status = note_times(ctx, data, r);
     if (status >= 0 && data->d > 2 && data->points - data->trajectories <= data->d)
         status = sk_record_add_warning(ctx, r, SK_WARN_MANY);
     return status < 0 ? status : name_courses(ctx, courses, r);

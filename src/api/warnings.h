@@ -35,6 +35,8 @@ typedef enum sk_warning_code {
     SK_WARN_WILD_KEPT,      /* ... or not */
     SK_WARN_GAPS,           /* steps across gaps in time were left out */
     SK_WARN_GAPS_KEPT,      /* ... or not */
+    SK_WARN_CLOCK,          /* times look like those of a clock, 959 and then 1000 */
+    SK_WARN_TIME_STATE,     /* a state is called like a time */
     SK_WARN_CODE,           /* a value looks like a code for a missing one */
     SK_WARN_QUIET,          /* a state has no noise of its own */
     SK_WARN_FOLLOWER,       /* a state follows from others, or from the time */

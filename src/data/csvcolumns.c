@@ -234,18 +234,18 @@ static sock_status find_dates(sock_context *ctx, sk_cursor at, const sk_columns 
     return SOCK_OK;
 }
 
-/* Whether the row at the cursor, whose cells are separated so, looks like a header: all of it text, one of it a time.
- */
-static bool is_header(sock_context *ctx, sk_cursor at, char separator)
+/* Whether the row at the cursor looks like a header: all of it text, one of it a time. */
+static bool is_header(sock_context *ctx, sk_cursor at)
 {
     size_t cells = 0, times = 0;
     bool words = true;
-    at.separator = separator;
+    at.separator = sk_csv_separator(&at);
     for (bool last = false; !last && words; cells++) {
         sk_cell cell;
         double value;
         char name[SHOWN];
-        if (sk_next_cell(ctx, &at, &cell, &last) < 0) return false;
+        words = sk_next_cell(ctx, &at, &cell, &last) >= 0;
+        if (!words) break;
         words = sk_cell_value(&at, &cell, &value) == SK_CELL_TEXT;
         snprintf(name, sizeof name, "%.*s", (int)SK_MIN(cell.length, (size_t)SHOWN), cell.text);
         times += sk_is_time_name(name);
@@ -258,15 +258,14 @@ static bool is_header(sock_context *ctx, sk_cursor at, char separator)
 static size_t header_below(sock_context *ctx, sk_cursor at)
 {
     enum { LOOKED_AT = 100 };
-    for (size_t row = 0; row < LOOKED_AT && sk_next_row(&at); row++) {
-        for (const char *separator = ",;\t"; *separator; separator++)
-            if (is_header(ctx, at, *separator)) return at.line;
-        for (bool last = false; !last;) {
-            sk_cell cell;
-            if (sk_next_cell(ctx, &at, &cell, &last) < 0) return 0;
-        }
+    size_t line = 0;
+    for (size_t row = 0; row < LOOKED_AT && !line && sk_next_row(&at); row++) {
+        if (is_header(ctx, at)) line = at.line;
+        while (*at.p && *at.p != '\n' && *at.p != '\r') at.p++;
+        if (*at.p) at.line++, at.p += at.p[0] == '\r' && at.p[1] == '\n' ? 2 : 1;
     }
-    return 0;
+    sk_begin(ctx); /* what a row that is none says of its quotes is no failure */
+    return line;
 }
 
 /* Whether the first line holds numbers alone: there is no header. */

@@ -38,6 +38,11 @@ bool sk_wild_is_exception(size_t far, size_t n)
 
 bool sk_is_gap(double step, double median) { return step > SK_GAP_TIMES * median; }
 
+bool sk_reads_clock(size_t leaps, size_t regular, size_t steps)
+{
+    return leaps >= SK_CLOCK_HOURS && (double)regular >= SK_CLOCK_REGULAR * (double)steps;
+}
+
 size_t sk_wild_tail(size_t count)
 {
     const size_t few = SK_MAX(SK_WILD_TAIL_LEAST, count / SK_WILD_TAIL_PART);

@@ -29,6 +29,10 @@ bool sk_wild_is_exception(size_t far, size_t n);
 /* Whether a step is far longer than the median one. */
 bool sk_is_gap(double step, double median);
 
+/* Whether times read a clock, 959 and then 1000: an hour begins so often, where the numbers leap, and so many of the
+ * steps are alike in minutes. */
+bool sk_reads_clock(size_t leaps, size_t regular, size_t steps);
+
 /* Spacings that tell a tail index: of few data the uppermost fifth, since the body has none; and the index of the tail
  * below place a of sizes that fall, a standard error and a half on the safe side. */
 size_t sk_wild_tail(size_t count);

@@ -1,6 +1,8 @@
 /* dates.c - see dates.h. Days by the calendar of Gregory, without leap seconds, as all clocks of computers count. */
 #include "dates.h"
 
+#include "datarules.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -275,6 +277,36 @@ void sk_format_date(double seconds, char text[SK_DATE_ROOM])
     if (second > 0 && second < 86400)
         snprintf(text + used, SK_DATE_ROOM - (size_t)used, "T%02ld:%02ld:%02ld", second / 3600, second / 60 % 60,
                  second % 60);
+}
+
+/* ---- Clocks ---- */
+
+/* Minutes since midnight of hours and minutes in one number; -1: it is none. */
+static double minutes_of(double time)
+{
+    if (!(time >= 0) || time != floor(time) || time >= 2400 || fmod(time, 100) >= 60) return -1;
+    return 60 * floor(time / 100) + fmod(time, 100);
+}
+
+sock_status sk_times_are_clock(sock_context *ctx, const sock_data *data, bool *clock)
+{
+    size_t steps = 0, leaps = 0, regular = 0;
+    *clock = false;
+    for (size_t i = 0; i < data->points; i++)
+        if (minutes_of(data->t[i]) < 0) return SOCK_OK;
+    double *minutes = data->unit ? NULL : sk_doubles_unset(ctx, data->points, 2);
+    if (!minutes) return data->unit ? SOCK_OK : SOCK_ENOMEM;
+    double *sorted = minutes + data->points;
+    for (size_t j = 0; j < data->trajectories; j++)
+        for (size_t i = data->first[j]; i + 1 < data->first[j + 1]; i++, steps++) {
+            minutes[steps] = sorted[steps] = minutes_of(data->t[i + 1]) - minutes_of(data->t[i]);
+            leaps += data->t[i + 1] - data->t[i] != minutes[steps] && fmod(data->t[i], 100) > 0;
+        }
+    const double median = steps ? sk_select(steps, sorted, steps / 2) : 0;
+    for (size_t s = 0; s < steps; s++) regular += minutes[s] == median;
+    *clock = sk_reads_clock(leaps, regular, steps);
+    sk_free(minutes);
+    return SOCK_OK;
 }
 
 /* ---- Units ---- */

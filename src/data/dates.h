@@ -39,6 +39,10 @@ void sk_time_text(const char *unit, double time, char text[SK_DATE_ROOM]);
  * these. */
 bool sk_times_are_dates(const char *unit, size_t count, const double *time);
 
+/* Whether times without a unit look like those of a clock, hours and minutes in one number: 950, 959, 1000, which is
+ * no step of 41. */
+sock_status sk_times_are_clock(sock_context *ctx, const sock_data *data, bool *clock);
+
 /* Seconds in a unit of the option time-unit; 0 for none. */
 double sk_unit_seconds(const char *unit);
 

@@ -162,6 +162,14 @@ void sk_summary_times(sock_context *ctx, json_t *object, const char *name, const
     put(object, "time_range", range, failed);
 }
 
+static sock_status put_clock(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
+{
+    bool clock;
+    SK_TRY(sk_times_are_clock(ctx, data, &clock));
+    put(object, "clock_times", json_boolean(clock), failed);
+    return SOCK_OK;
+}
+
 static sock_status put_times(sock_context *ctx, json_t *object, const sock_data *data, bool *failed)
 {
     const size_t n = sk_data_intervals(data);
@@ -353,6 +361,7 @@ sock_status sock_data_summary(sock_context *ctx, const sock_data *data, char **j
     sock_status status = SOCK_OK;
     put_counts(ctx, object, data, &failed);
     SK_GO(put_times(ctx, object, data, &failed));
+    SK_GO(put_clock(ctx, object, data, &failed));
     SK_GO(sk_wild_find(ctx, data, &wild));
     SK_GO(put_states(ctx, object, data, &wild, &failed));
     put_wild(ctx, object, data, &wild, &failed);

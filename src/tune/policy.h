@@ -68,6 +68,8 @@
 #define SK_WILD_BETWEEN 20        /* two are wells where one in so many of those begins between them; */
 #define SK_WILD_LONELY 200        /* out of the way of all others is where fewer than one in so many begin */
 #define SK_WILD_TOLD 20           /* wild steps that are named, the largest first */
+#define SK_CLOCK_HOURS 3          /* of times like 959 and then 1000: so often an hour has to begin, */
+#define SK_CLOCK_REGULAR 0.9      /* and this part of the steps to be alike in minutes */
 #define SK_GAP_TIMES 20           /* median steps: a step that is longer is a gap, where such steps are an exception */
 #define SK_CODE_REPEATS 3         /* a value that stands for a missing one recurs */
 #define SK_CODE_VALUES 10         /* among others that are many, */
