@@ -3,7 +3,15 @@
 
 #include <stdlib.h>
 
-enum { SHOWN_MOST = 200, SHOWN_LEAST = 20, POINTS_MOST = 300, POINTS_ALL = 20000, FEW_STATES = 2, PANELS_MOST = 6 };
+enum {
+    SHOWN_MOST = 200,
+    SHOWN_LEAST = 20,
+    POINTS_MOST = 300,
+    POINTS_ONE = 1500,
+    POINTS_ALL = 20000,
+    FEW_STATES = 2,
+    PANELS_MOST = 6
+};
 
 /* Points of one panel: a figure of many panels has no more than one of two. */
 static size_t points_all(const sock_data *data)
@@ -32,8 +40,9 @@ size_t lines_index(const sock_data *data, size_t i)
 
 size_t lines_every(const sock_data *data, size_t length)
 {
-    const size_t share = points_all(data) / (lines_shown(data) + 1), most = share < POINTS_MOST ? share : POINTS_MOST;
-    return length / most + 1;
+    const size_t shown = lines_shown(data), share = points_all(data) / (shown + 1);
+    const size_t room = shown && POINTS_ONE / shown > POINTS_MOST ? POINTS_ONE / shown : POINTS_MOST;
+    return length / (share < room ? share : room) + 1;
 }
 
 int lines_one(const panel *p, const sock_data *data, size_t k, size_t trajectory, const char *klass)

@@ -1,7 +1,8 @@
 /* pathsfan.c - the data's trajectories with the fan of simulated paths.
  *
  * 1. Starts are chosen among the data's (look_start), so that a fan has a trajectory to be compared with.
- * 2. From each, PATHS paths of the model are simulated to the last time of the data, at TIMES times.
+ * 2. From each, PATHS paths of the model are simulated to the last time of the data, at as many times as the data's
+ *    median step makes, within limits: what an input does between two of them would be cut off.
  * 3. At each time the 5, 25, 50, 75 and 95 % points of the paths bound the bands; those of the truth are dashed. */
 #define _GNU_SOURCE
 #include "datalines.h"
@@ -14,17 +15,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATHS = 400, TIMES = 81, LEVELS = 5, PANELS_MOST = 4, STEP_PARTS = 10 };
+enum { PATHS = 400, TIMES_LEAST = 81, TIMES_MOST = 401, LEVELS = 5, PANELS_MOST = 4, STEP_PARTS = 10 };
 enum { TOLD_LEAST = 5 }; /* trajectories from which on their share in the band is told with an error */
 
 static const double levels[LEVELS] = {0.05, 0.25, 0.5, 0.75, 0.95};
 
-/* The quantiles of one start's paths: of state k at level l, TIMES numbers from q[k][l] on. */
+/* The quantiles of one start's paths: of state k at level l, a number for each time from q[k][l] on. */
 typedef struct fan {
-    double t[TIMES];
-    double q[PANELS_MOST][LEVELS][TIMES];
-    double one[PANELS_MOST][TIMES]; /* the first path */
-    size_t lost;                    /* paths that left the finite numbers; they count with their last finite value */
+    size_t times;
+    double t[TIMES_MOST];
+    double q[PANELS_MOST][LEVELS][TIMES_MOST];
+    double one[PANELS_MOST][TIMES_MOST]; /* the first path */
+    size_t lost; /* paths that left the finite numbers; they count with their last finite value */
 } fan;
 
 typedef struct bundle {
@@ -38,11 +40,11 @@ typedef struct bundle {
 /* ---- Fans ---- */
 
 /* A path that was lost stays where it was last seen: to leave it out would hide that the model sends it away. */
-static void hold_lost(size_t d, double *x)
+static void hold_lost(size_t d, size_t times, double *x)
 {
     for (size_t path = 0; path < PATHS; path++)
-        for (size_t i = d; i < TIMES * d; i++) {
-            double *value = x + path * TIMES * d + i;
+        for (size_t i = d; i < times * d; i++) {
+            double *value = x + path * times * d + i;
             if (!isfinite(*value)) *value = value[-(ptrdiff_t)d];
         }
 }
@@ -50,18 +52,25 @@ static void hold_lost(size_t d, double *x)
 static void take_first(size_t d, size_t panels, const double *x, fan *out)
 {
     for (size_t k = 0; k < panels; k++)
-        for (size_t i = 0; i < TIMES; i++) out->one[k][i] = x[i * d + k];
+        for (size_t i = 0; i < out->times; i++) out->one[k][i] = x[i * d + k];
 }
 
 static void take_quantiles(size_t d, size_t panels, const double *x, fan *out)
 {
     double values[PATHS];
     for (size_t k = 0; k < panels; k++)
-        for (size_t i = 0; i < TIMES; i++) {
-            for (size_t path = 0; path < PATHS; path++) values[path] = x[(path * TIMES + i) * d + k];
+        for (size_t i = 0; i < out->times; i++) {
+            for (size_t path = 0; path < PATHS; path++) values[path] = x[(path * out->times + i) * d + k];
             look_sort(PATHS, values);
             for (size_t l = 0; l < LEVELS; l++) out->q[k][l][i] = look_quantile(PATHS, values, levels[l]);
         }
+}
+
+/* The ends of the data's steps, where these are not too few or too many. */
+static size_t times_of(double length, double step)
+{
+    const double steps = step > 0 ? floor(length / step + 0.5) : 0;
+    return (size_t)fmin(fmax(steps + 1, TIMES_LEAST), TIMES_MOST);
 }
 
 /* Steps 2 and 3 for one start. The inner step is a tenth of the data's median step, as that of `sock simulate`, but for
@@ -69,16 +78,17 @@ static void take_quantiles(size_t d, size_t panels, const double *x, fan *out)
 static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model *model, size_t number, fan *out)
 {
     const double *t, *x;
-    double *made = calloc(PATHS * TIMES * b->d, sizeof *made);
-    if (!made) return SOCK_ENOMEM;
     sock_data_trajectory(b->in->data, b->starts.trajectory[number], &t, &x);
-    for (size_t i = 0; i < TIMES; i++) out->t[i] = t[0] + (b->time.last - t[0]) * (double)i / (TIMES - 1);
     const double length = b->time.last - t[0], most = 20000; /* steps: a long gap must not hold up the picture */
-    const double step = fmax(fmin(b->time.step, length / (TIMES - 1)) / STEP_PARTS, length / most);
+    const size_t times = out->times = times_of(length, b->time.step);
+    double *made = calloc(PATHS * times * b->d, sizeof *made);
+    if (!made) return SOCK_ENOMEM;
+    for (size_t i = 0; i < times; i++) out->t[i] = t[0] + length * (double)i / (double)(times - 1);
+    const double step = fmax(fmin(b->time.step, length / (double)(times - 1)) / STEP_PARTS, length / most);
     sock_simulation spec = {.starts = 1,
                             .x0 = x,
                             .paths = PATHS,
-                            .times = TIMES,
+                            .times = times,
                             .t = out->t,
                             .step = step,
                             .seed = b->in->seed,
@@ -92,7 +102,7 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
     sock_status status = driven_paths(model, b->in->data, b->starts.trajectory[number], &spec, &u);
     if (status >= 0) status = sock_simulate(ctx, model, &spec, made, NULL, &report);
     free(u);
-    if (status > 0) hold_lost(b->d, made);
+    if (status > 0) hold_lost(b->d, times, made);
     if (status >= 0) take_first(b->d, b->panels, made, out);
     if (status >= 0) take_quantiles(b->d, b->panels, made, out);
     out->lost = status >= 0 ? report.lost : 0;
@@ -104,7 +114,7 @@ static sock_status make_fan(sock_context *ctx, const bundle *b, const sock_model
 
 static void see_fan(const fan *f, size_t k, range *r)
 {
-    for (size_t i = 0; i < TIMES; i++) range_see(r, f->q[k][0][i]), range_see(r, f->q[k][LEVELS - 1][i]);
+    for (size_t i = 0; i < f->times; i++) range_see(r, f->q[k][0][i]), range_see(r, f->q[k][LEVELS - 1][i]);
 }
 
 /* The data and the fans; of the fans no more than the data's range once more on each side, and *cut says when more
@@ -119,6 +129,8 @@ static range heights(const bundle *b, size_t k, size_t count, const double *sort
     }
     if (length > 0) {
         *cut |= all.low < data.low - length || all.high > data.high + length;
+        for (size_t s = 0; s < b->starts.count; s++)
+            for (size_t i = 0; i < b->model[s].times; i++) range_see(&all, b->model[s].one[k][i]);
         all.low = fmax(all.low, data.low - length);
         all.high = fmin(all.high, data.high + length);
     }
@@ -127,15 +139,15 @@ static range heights(const bundle *b, size_t k, size_t count, const double *sort
 
 static int draw_fan(const panel *p, const fan *f, size_t k)
 {
-    const double(*q)[TIMES] = f->q[k];
-    return panel_band(p, "fan90", TIMES, f->t, q[0], q[4]) && panel_band(p, "fan50", TIMES, f->t, q[1], q[3]) &&
-           panel_curve(p, "model", TIMES, f->t, q[2]) && panel_curve(p, "c3", TIMES, f->t, f->one[k]);
+    const double(*q)[TIMES_MOST] = f->q[k];
+    return panel_band(p, "fan90", f->times, f->t, q[0], q[4]) && panel_band(p, "fan50", f->times, f->t, q[1], q[3]) &&
+           panel_curve(p, "model", f->times, f->t, q[2]) && panel_curve(p, "c3", f->times, f->t, f->one[k]);
 }
 
 static int draw_truth(const panel *p, const fan *f, size_t k)
 {
     int good = 1;
-    for (size_t l = 0; l < LEVELS; l += 2) good = panel_curve(p, "dash", TIMES, f->t, f->q[k][l]) && good;
+    for (size_t l = 0; l < LEVELS; l += 2) good = panel_curve(p, "dash", f->times, f->t, f->q[k][l]) && good;
     return good;
 }
 
@@ -186,7 +198,7 @@ static void count_within(const bundle *b, const fan *f, size_t trajectory, insid
     const double step = f->t[1] - f->t[0];
     for (size_t i = 1; i < length && step > 0; i++) {
         const double place = (t[i] - t[0]) / step;
-        const size_t left = (size_t)fmin(fmax(place, 0), TIMES - 2);
+        const size_t left = (size_t)fmin(fmax(place, 0), (double)f->times - 2);
         const double share = place - (double)left;
         for (size_t k = 0; k < b->panels; k++) {
             const double low = f->q[k][0][left] + share * (f->q[k][0][left + 1] - f->q[k][0][left]);
@@ -307,19 +319,22 @@ static void keep_numbers(const bundle *b)
     static const char *const level_names[LEVELS] = {" 5 %", " 25 %", " 50 %", " 75 %", " 95 %"};
     const size_t columns = 2 + b->panels * LEVELS;
     fig_tables *tables = b->in->tables;
-    fig_table *t = tables_add(tables, columns, b->starts.count * TIMES, "fan", "paths");
+    size_t rows = 0;
+    for (size_t s = 0; s < b->starts.count; s++) rows += b->model[s].times;
+    fig_table *t = tables_add(tables, columns, rows, "fan", "paths");
     table_column(tables, t, 0, "start", "");
     table_column(tables, t, 1, fig_time_name(b->in), "");
     for (size_t k = 0; t && k < b->panels; k++)
         for (size_t l = 0; l < LEVELS; l++) {
             const size_t c = 2 + k * LEVELS + l;
             table_column(tables, t, c, sock_model_name(b->in->model, k), level_names[l]);
-            for (size_t r = 0; r < t->rows; r++) t->value[r * columns + c] = b->model[r / TIMES].q[k][l][r % TIMES];
         }
-    for (size_t r = 0; t && r < t->rows; r++) {
-        t->value[r * columns] = (double)(r / TIMES + 1);
-        t->value[r * columns + 1] = b->model[r / TIMES].t[r % TIMES];
-    }
+    double *out = t ? t->value : NULL;
+    for (size_t s = 0; t && s < b->starts.count; s++)
+        for (size_t i = 0; i < b->model[s].times; i++, out += columns) {
+            out[0] = (double)(s + 1), out[1] = b->model[s].t[i];
+            for (size_t c = 2; c < columns; c++) out[c] = b->model[s].q[(c - 2) / LEVELS][(c - 2) % LEVELS][i];
+        }
 }
 
 sock_status fig_paths(sock_context *ctx, const fig_input *in, char **text, size_t *size)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-enum { STATES_MOST = 6, PICKED = 3, TABLE_SHOWN = 60, TABLE_POINTS = 200 };
+enum { STATES_MOST = 6, PICKED = 3, TABLE_SHOWN = 60, TABLE_POINTS = 200, TABLE_ONE = 1000 };
 
 static const char *const colour[PICKED] = {"c0", "c1", "c2"};
 
@@ -81,11 +81,11 @@ static int plane_panel(const fig_input *in, sheet *s)
     range across, up;
     panel p;
     const size_t u = in->pair[0], v = in->pair[0] == in->pair[1] ? 1 : in->pair[1];
-    char title[200];
+    char after[60];
     if (evidence_range(in, u, 0.04, &across) < 0 || evidence_range(in, v, 0.04, &up) < 0) return 0;
     if (!sheet_panel(s, across, up, &p)) return 0;
-    snprintf(title, sizeof title, "%.60s", sock_model_name(in->model, v));
-    panel_frame(&p, title, sock_model_name(in->model, u));
+    snprintf(after, sizeof after, " over %.40s", sock_model_name(in->model, u));
+    panel_frame_of(&p, sock_model_name(in->model, v), after, sock_model_name(in->model, u));
     panel_clip(&p);
     int good = 1;
     for (size_t i = 0; good && i < lines_shown(in->data); i++)
@@ -139,12 +139,19 @@ static char *draw(const fig_input *in, const look_times *time, size_t *size)
     return sheet_close(s, good, size);
 }
 
+/* How many points of a trajectory have numbers at most: of few more than of many. */
+static size_t tabled_points(const sock_data *data)
+{
+    const size_t shown = lines_shown(data), each = shown ? TABLE_ONE / shown : TABLE_ONE;
+    return each > TABLE_POINTS ? each : TABLE_POINTS;
+}
+
 /* How many trajectories have numbers: as many as a table holds, some in any case. */
 static size_t tabled(const sock_data *data)
 {
     const size_t length = sock_data_points(data) / sock_data_trajectories(data) + 1;
     const size_t rows = FIG_NUMBERS_MOST / (2 + sock_data_dim(data));
-    size_t most = rows / (length < TABLE_POINTS ? length : TABLE_POINTS);
+    size_t most = rows / (length < tabled_points(data) ? length : tabled_points(data));
     most = most < PICKED ? PICKED : most < TABLE_SHOWN ? most : TABLE_SHOWN;
     return lines_shown(data) < most ? lines_shown(data) : most;
 }
@@ -153,11 +160,11 @@ static size_t tabled(const sock_data *data)
 static void keep_numbers(const fig_input *in)
 {
     const sock_data *data = in->data;
-    const size_t d = sock_data_dim(data), shown = tabled(data);
+    const size_t d = sock_data_dim(data), shown = tabled(data), points = tabled_points(data);
     size_t rows = 0;
     for (size_t i = 0; i < shown; i++) {
         const size_t length = sock_data_trajectory(data, i * sock_data_trajectories(data) / shown, NULL, NULL);
-        rows += (length + length / TABLE_POINTS) / (length / TABLE_POINTS + 1);
+        rows += (length + length / points) / (length / points + 1);
     }
     fig_table *t = tables_add(in->tables, 2 + d, rows, "trajectories", "trajectories");
     if (t && rows && rows < sock_data_points(data)) t->every = (sock_data_points(data) + rows / 2) / rows;
@@ -168,7 +175,7 @@ static void keep_numbers(const fig_input *in)
     for (size_t i = 0; t && i < shown; i++) {
         const double *time, *x;
         const size_t j = i * sock_data_trajectories(data) / shown, length = sock_data_trajectory(data, j, &time, &x);
-        for (size_t n = 0; n < length; n += length / TABLE_POINTS + 1, out += 2 + d) {
+        for (size_t n = 0; n < length; n += length / points + 1, out += 2 + d) {
             out[0] = (double)j, out[1] = time[n];
             for (size_t k = 0; k < d; k++) out[2 + k] = x[n * d + k];
         }

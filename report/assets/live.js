@@ -193,7 +193,8 @@
     g.globalAlpha = 1;
   }
 
-  /* Where f_k is 0 in the plane, the other states at the start: straight pieces in the cells of a grid. */
+  /* Where f_k is 0 in the plane, the other states at the start: straight pieces in the cells of a grid. Answers whether
+   * there is any. */
   function drawNull(g, k, paint, dash) {
     var n = 60, a = ranges(state.u), b = ranges(state.v), z = Array.from(state.start).concat(state.inputs), f = new Float64Array(d), value = [];
     for (var i = 0; i <= n; i++) for (var j = 0; j <= n; j++) {
@@ -221,10 +222,12 @@
     g.strokeStyle = paint;
     g.lineWidth = 1.8;
     g.setLineDash(dash);
-    chains(joined).forEach(function (chain) {
+    var lines = chains(joined);
+    lines.forEach(function (chain) {
       picture.curve(g, chain.map(function (s) { return at[s][0]; }), chain.map(function (s) { return at[s][1]; }));
     });
     g.setLineDash([]);
+    return lines.length > 0;
   }
 
   /* The pieces of a line, one behind the other, so that dashes go on from piece to piece: open lines first, then rings. */
@@ -286,7 +289,7 @@
     var across = d === 1 ? [0, frame.span] : ranges(state.u), up = ranges(d === 1 ? 0 : state.v);
     var g = picture.lay(across, up, d === 1 ? frame.time + ' from the start' : names[state.u], d === 1 ? names[0] : names[state.v]);
     drawData(g);
-    if (d > 1) { drawNull(g, state.u, colour('c3'), []); drawNull(g, state.v, colour('c2'), [6, 4]); }
+    if (d > 1) { nullKeys[0](state.u, drawNull(g, state.u, colour('c3'), [])); nullKeys[1](state.v, drawNull(g, state.v, colour('c2'), [6, 4])); }
     drawFixed(g);
     run = null;
     playing = false;
@@ -403,6 +406,7 @@
     if (starts[k]) starts[k].value = Number(own(k, state.start[k]).toPrecision(4));
   }
 
+  var nullKeys = [];
   function key(parent, paint, dash, text) {
     var box = make('span', parent, '', { 'class': 'key' }), c = make('canvas', box, '', { width: 28, height: 14, 'aria-hidden': 'true' }), g = c.getContext('2d');
     make('span', box, text);
@@ -420,8 +424,11 @@
   function build() {
     var stage = home.querySelector('.stage'), keys = make('p', stage, '', { 'class': 'keys' }), samples = [];
     samples.push(key(keys, function () { return colour('c0'); }, [], 'simulated'), key(keys, function () { return colour('data'); }, [], 'data'));
-    if (d > 1) samples.push(key(keys, function () { return colour('c3'); }, [], 'f of ' + short(names[state.u]) + ' is 0'),
-      key(keys, function () { return colour('c2'); }, [6, 4], 'f of ' + short(names[state.v]) + ' is 0'));
+    if (d > 1) [['c3', []], ['c2', [6, 4]]].forEach(function (look) { /* they name what is in the picture, as it changes */
+      samples.push(key(keys, function () { return colour(look[0]); }, look[1], ''));
+      var box = keys.lastChild;
+      nullKeys.push(function (k, seen) { box.hidden = !seen; box.lastChild.textContent = 'f of ' + short(names[k]) + ' is 0'; });
+    });
     var clear = fixed.filter(isTold), rests = clear.filter(isStable), others = clear.filter(function (p) { return !isStable(p); });
     if (rests.length) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [] : 'dot', 'stable point'));
     if (others.length) samples.push(key(keys, function () { return colour('text'); }, d === 1 ? [3, 4] : 'ring', kindsOf(others)));
