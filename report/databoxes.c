@@ -34,7 +34,9 @@ static double of_state(json_t *entry, const char *key, size_t which, size_t i)
 /* swapped: the other state is the first. */
 static box read_box(json_t *entry, size_t i, size_t swapped)
 {
-    box b = {.f_correlation = number_at(json_object_get(entry, "f_correlation"), i)};
+    box b = {.f_correlation = number_at(json_object_get(entry, "f_correlation"), i),
+             .reach = number_at(json_object_get(entry, "reach"), i),
+             .chance = number_at(json_object_get(entry, "chance"), i)};
     for (size_t w = 0; w < 2; w++) {
         b.f[w] = of_state(entry, "f_shift", w ^ swapped, i), b.f_se[w] = of_state(entry, "f_se", w ^ swapped, i);
         b.a[w] = of_state(entry, "a_shift", w ^ swapped, i), b.a_se[w] = of_state(entry, "a_se", w ^ swapped, i);
@@ -56,7 +58,7 @@ sock_status boxes_of(sock_context *ctx, const fig_input *in, size_t u, size_t v,
     if (all && !out->centre) return SOCK_ENOMEM;
     for (size_t i = 0; i < all; i++) {
         const box b = read_box(entry, i, swapped);
-        if (!isfinite(b.f[0] + b.f[1] + b.f_se[0] + b.f_se[1] + b.f_correlation)) continue;
+        if (!isfinite(b.f[0] + b.f[1] + b.f_se[0] + b.f_se[1] + b.f_correlation + b.reach)) continue;
         for (size_t k = 0; k < d; k++) out->centre[out->count * d + k] = number_at(json_array_get(centre, i), k);
         out->at[out->count++] = b;
     }
@@ -81,5 +83,5 @@ int boxes_off(const box *b)
     boxes_covariance(b, c);
     const double det = c[0] * c[2] - c[1] * c[1];
     const double square = (c[2] * b->f[0] * b->f[0] - 2 * c[1] * b->f[0] * b->f[1] + c[0] * b->f[1] * b->f[1]) / det;
-    return det > 0 && square > CHI_TWO_NINETY;
+    return det > 0 && square > b->reach;
 }

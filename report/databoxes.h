@@ -7,12 +7,11 @@
 #include <jansson.h>
 
 enum { BOXES_MOST = 64 };
-#define CHI_TWO_NINETY                                                                                                 \
-    4.605170185988091 /* -2 log 0.1: what the squares of two normal numbers stay below nine times of ten */
 
-/* What the data miss of f and a (of a: the two variances) in a box, with standard errors; NaN: not known. */
+/* What the data miss of f and a (of a: the two variances) in a box, with standard errors; NaN: not known. reach: what
+ * the square of what is missed of f stays below nine times of ten; chance: how often by chance a bar of a misses. */
 typedef struct box {
-    double f[2], f_se[2], f_correlation, a[2], a_se[2];
+    double f[2], f_se[2], f_correlation, a[2], a_se[2], reach, chance;
 } box;
 
 typedef struct boxes {

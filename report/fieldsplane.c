@@ -248,7 +248,7 @@ static double box_arrow_time(const panel *p, const plane *q)
     for (size_t i = 0; i < q->data.count; i++) {
         double c[3];
         boxes_covariance(&q->data.at[i], c);
-        radius[i] = sqrt(CHI_TWO_NINETY) * ellipse_of(p, c, 1).radius[0];
+        radius[i] = sqrt(q->data.at[i].reach) * ellipse_of(p, c, 1).radius[0];
         lengths[i] =
             fmax(hypot(q->box_f.model[i][0] * axis_scale(&p->x), q->box_f.model[i][1] * axis_scale(&p->y)), radius[i]);
     }
@@ -265,7 +265,7 @@ static void draw_box_arrow(const panel *p, const plane *q, size_t i)
     double c[3], from[2];
     boxes_covariance(b, c);
     locate(p, q, &q->box_f, i, from);
-    const ellipse e = ellipse_of(p, c, CHI_TWO_NINETY * q->tau_box * q->tau_box);
+    const ellipse e = ellipse_of(p, c, b->reach * q->tau_box * q->tau_box);
     svg_ellipse(p->s, boxes_off(b) ? "off" : "error",
                 (double[]){from[0] + across * (f[0] + b->f[0]), from[1] + up * (f[1] + b->f[1])}, e.radius, e.degrees);
     svg_arrow(p->s, "fine", from, (double[]){from[0] + across * f[0], from[1] + up * f[1]});
@@ -371,6 +371,7 @@ static void draw_keys(const plane *q, sheet *s, int which)
 
 typedef struct misses {
     size_t off_f, off_a, edges;
+    double chance_a; /* how many edges would miss by chance */
 } misses;
 
 static misses count_misses(const plane *q)
@@ -380,24 +381,28 @@ static misses count_misses(const plane *q)
         const box *b = &q->data.at[i];
         m.off_f += boxes_off(b) != 0;
         for (size_t w = 0; w < 2 && isfinite(b->a[w] + b->a_se[w]); w++, m.edges++)
-            m.off_a += fabs(b->a[w]) > NINETY * b->a_se[w];
+            m.off_a += fabs(b->a[w]) > NINETY * b->a_se[w], m.chance_a += b->chance;
     }
     return m;
 }
 
+/* Outlines that would miss by chance: they hold nine of ten. */
+static double by_chance(const plane *q) { return 0.1 * (double)q->data.count; }
+
 /* How many boxes disagree, and how many would by chance. */
 static void box_note(const plane *q, sheet *s, int which, const char *unit)
 {
-    char text[240];
+    char text[280];
     const misses m = count_misses(q);
     int used = 0;
     if (which & FIG_F)
-        used = snprintf(text, sizeof text, "f: %zu of %zu outlines miss the tip of the model's arrow (time %g%s%s)",
-                        m.off_f, q->data.count, q->tau_box, *unit ? " " : "", unit);
+        used = snprintf(text, sizeof text,
+                        "f: %zu of %zu outlines miss the tip of the model's arrow (time %g%s%s), by chance %.2g would",
+                        m.off_f, q->data.count, q->tau_box, *unit ? " " : "", unit, by_chance(q));
     if (which & FIG_A && m.edges)
-        used += snprintf(text + used, sizeof text - (size_t)used, "%sa: %zu of %zu bars miss the model's outline",
-                         used ? "; " : "", m.off_a, m.edges);
-    snprintf(text + used, sizeof text - (size_t)used, "; one in ten would by chance");
+        snprintf(text + used, sizeof text - (size_t)used,
+                 "%sa: %zu of %zu bars miss the model's outline, by chance %.2g would", used ? "; " : "", m.off_a,
+                 m.edges, m.chance_a);
     sheet_note(s, text);
 }
 
@@ -577,22 +582,27 @@ static size_t choose_pairs(size_t d, size_t pair[PAIRS_MOST][2])
     return ring;
 }
 
-/* What the data's own steps say, pair by pair. */
+/* What the data's own steps say, pair by pair, and in all what chance gives. */
 static void pair_misses(const plane *planes, size_t count, sheet *s, int which)
 {
-    char text[400];
+    char text[500];
+    double of_f = 0, of_a = 0;
     size_t used = (size_t)snprintf(text, sizeof text, "f: outlines that miss the tip of the model's arrow");
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count; i++) {
         used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu (time %g)", i ? "," : ":",
                                  count_misses(&planes[i]).off_f, planes[i].data.count, planes[i].tau_box);
+        of_f += by_chance(&planes[i]);
+    }
+    used += (size_t)snprintf(text + used, sizeof text - used, ", by chance %.2g would in all", of_f);
     if (which & FIG_A) {
         used += (size_t)snprintf(text + used, sizeof text - used, "; a: bars that miss the model's outline");
         for (size_t i = 0; i < count; i++) {
             const misses m = count_misses(&planes[i]);
             used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu", i ? "," : ":", m.off_a, m.edges);
+            of_a += m.chance_a;
         }
+        snprintf(text + used, sizeof text - used, ", by chance %.2g would in all", of_a);
     }
-    snprintf(text + used, sizeof text - used, "; one in ten would by chance");
     sheet_note(s, text);
 }
 

@@ -188,25 +188,24 @@ static void put_plot_command(FILE *out, const rep_facts *f, const char *figure)
 }
 
 /* How to read the fields: curves with evidence, or arrows and outlines. */
-static const char dots_words[] = "Dots with bars of 90 % are what the data's own steps say. Bars that do not reach the "
-                                 "band of the curve are listed above, with the number that chance gives of a right "
-                                 "model; many more, or a row of them on one side, speak against it.",
-                  bare_words[] =
-                      "Dots with bars of 90 % are what the data's own steps say: of a right model one in ten "
-                      "leaves the curve by more than its bar; more, or a row of them on one side, speak "
-                      "against it.",
-                  noisy_words[] = " What measurement noise and long steps add is taken out of the dots, so that a dot "
-                                  "of a may fall below 0.",
-                  plane_words[] =
-                      "An arrow ends where the drift alone would lead, an outline is one standard deviation "
-                      "of the noise, each in the time written above.",
-                  boxes_words[] =
-                      "An arrow ends where the drift alone would lead, an outline is one standard deviation of the "
-                      "noise, each in the time written above. Where a title asks whether the data's steps agree, each "
-                      "arrow or outline stands for a part of the data, all with about as many steps: by these steps "
-                      "alone the tip of the arrow is somewhere in the outline of the data, and the edge of the model's "
-                      "outline somewhere on their bar, nine times of ten. Where the model is right one in ten "
-                      "misses; misses are orange.";
+static const char
+    dots_words[] = "Dots with bars of 90 % are what the data's own steps say. Bars that do not reach the "
+                   "band of the curve are counted above, beside the number that chance gives of a right "
+                   "model; many more, or a row of them on one side, speak against it.",
+    bare_words[] = "Dots with bars of 90 % are what the data's own steps say: of a right model one in ten "
+                   "leaves the curve by more than its bar; more, or a row of them on one side, speak "
+                   "against it.",
+    noisy_words[] = " What measurement noise and long steps add is taken out of the dots, so that a dot "
+                    "of a may fall below 0.",
+    plane_words[] = "An arrow ends where the drift alone would lead, an outline is one standard deviation "
+                    "of the noise, each in the time written above.",
+    boxes_words[] =
+        "An arrow ends where the drift alone would lead, an outline is one standard deviation of the "
+        "noise, each in the time written above. Where a title asks whether the data's steps agree, each "
+        "arrow or outline stands for a part of the data, all with about as many steps: by these steps "
+        "alone the tip of the arrow is somewhere in the outline of the data, and the edge of the model's "
+        "outline somewhere on their bar, nine times of ten. Misses are orange, and counted above beside the "
+        "number that chance gives of a right model; many more speak against it.";
 
 /* What of a figure was not observed. */
 static const char *chapter_of_order_two(const chapter *c)

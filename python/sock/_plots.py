@@ -317,31 +317,29 @@ def _boxes(model: Any, data: Trajectories, states: Tuple[int, int]) -> Optional[
     return out
 
 
-TWO_NINETY = 4.605170185988091  # what the squares of two normal numbers stay below nine times of ten
-
-
 def _plane_evidence(axes: Any, model: Any, states: Tuple[int, int], boxes: Dict[str, Any]) -> None:
     """In boxes with alike many steps: the model's arrow with the outline that holds the tip of the data's own nine times of
     ten, and the model's outline with bars where the data put its right and upper edge."""
     centre, pair = boxes["centre"], list(states)
     f, se, missed = model.drift(centre)[:, pair], boxes["f_se"].T, boxes["f_shift"].T
     between = boxes["f_correlation"] * se[:, 0] * se[:, 1]
+    nine = boxes["reach"]  # what the square of what is missed stays below nine times of ten
     law = np.stack([np.stack([se[:, 0] ** 2, between], 1), np.stack([between, se[:, 1] ** 2], 1)], 1)
     room = np.array([np.ptp(axes[0].get_xlim()), np.ptp(axes[0].get_ylim())]) / 6
-    reach = np.maximum(np.abs(f), np.sqrt(TWO_NINETY) * se) / room
+    reach = np.maximum(np.abs(f), np.sqrt(nine)[:, np.newaxis] * se) / room
     tau = 1 / (float(np.nanquantile(reach.max(axis=1), 0.9)) or 1.0)
     tip = centre[:, pair] + tau * (f + missed)
     with np.errstate(divide="ignore", invalid="ignore"):
         determinant = law[:, 0, 0] * law[:, 1, 1] - between**2
         square = (law[:, 1, 1] * missed[:, 0] ** 2 - 2 * between * missed.prod(axis=1) + law[:, 0, 0] * missed[:, 1] ** 2) / determinant
-    off = square > TWO_NINETY
+    off = square > nine
     axes[0].quiver(*centre[:, pair].T, *(tau * f).T, color=MODEL, angles="xy", width=0.004, scale_units="xy", scale=1)
-    roots = np.sqrt(TWO_NINETY) * tau * _square_root(law)
+    roots = np.sqrt(nine)[:, np.newaxis, np.newaxis] * tau * _square_root(law)
     for chosen, colour in ((~off, "black"), (off, TRUTH)):
         if chosen.any():
             _ellipses(axes[0], tip[chosen], roots[chosen], colour)
     axes[0].set_title("f: do the data's steps agree?")
-    axes[0].set_xlabel(f"{axes[0].get_xlabel()}\n{off.sum()} of {off.size} outlines miss their arrow; one in ten by chance")
+    axes[0].set_xlabel(f"{axes[0].get_xlabel()}\n{off.sum()} of {off.size} outlines miss their arrow; {0.1 * off.size:.2g} by chance")
     if len(axes) < 2:
         return
     a = model.diffusion(centre)[:, pair][:, :, pair]
@@ -359,7 +357,7 @@ def _plane_evidence(axes: Any, model: Any, states: Tuple[int, int], boxes: Dict[
         for chosen, colour in ((~wrong, "black"), (wrong, TRUTH)):
             axes[1].plot(at[:, chosen, 0], at[:, chosen, 1], color=colour, linewidth=2.5, solid_capstyle="butt")
     axes[1].set_title("a: do the data's steps agree?")
-    axes[1].set_xlabel(f"{axes[1].get_xlabel()}\n{missing} of {count} bars miss the outline; one in ten by chance")
+    axes[1].set_xlabel(f"{axes[1].get_xlabel()}\n{missing} of {count} bars miss the outline; {2 * boxes['chance'].sum():.2g} by chance")
 
 
 def _fixed(model: Any, points: Array, states: Tuple[int, int]) -> str:

@@ -945,7 +945,8 @@ plane_boxes <- function(model, data, states) {
     if (unlist(one[[1]]$index)[1] == states[1] - 1L) found else found[, 2:1, drop = FALSE]
   }
   list(centre = do.call(rbind, lapply(one[[1]]$centre, function(at) vapply(at, number, 0))), f = both("f_shift"), f_se = both("f_se"),
-       together = vapply(one[[1]]$f_correlation, number, 0), a = if (model$has_diffusion) both("a_shift"),
+       together = vapply(one[[1]]$f_correlation, number, 0), reach = vapply(one[[1]]$reach, number, 0),
+       chance = vapply(one[[1]]$chance, number, 0), a = if (model$has_diffusion) both("a_shift"),
        a_se = if (model$has_diffusion) both("a_se"))
 }
 
@@ -961,18 +962,18 @@ draw_ellipse <- function(centre, law, colour) {
 # In boxes with alike many steps of the data: the model's arrow and the outline that holds the tip of the data's own nine times of ten; the
 # model's outline and bars where the data put its right and its upper edge.
 plot_boxes <- function(model, states, boxes, frame, gap) {
-  nine <- -2 * log(0.1)
+  nine <- boxes$reach
   f <- matrix(predict(model, boxes$centre), ncol = length(model$names))[, states, drop = FALSE]
   at <- boxes$centre[, states, drop = FALSE]
   law <- function(i) diag(boxes$f_se[i, ], 2) %*% matrix(c(1, boxes$together[i], boxes$together[i], 1), 2) %*% diag(boxes$f_se[i, ], 2)
   reach <- pmax(abs(f), sqrt(nine) * boxes$f_se) / rep(gap, each = nrow(f))
   tau <- 1 / max(stats::quantile(apply(reach, 1, max), 0.9, na.rm = TRUE), .Machine$double.xmin)
   off <- vapply(seq_len(nrow(f)), function(i)
-    tryCatch(sum(boxes$f[i, ] * solve(law(i), boxes$f[i, ])) > nine, error = function(e) FALSE), NA)
+    tryCatch(sum(boxes$f[i, ] * solve(law(i), boxes$f[i, ])) > nine[i], error = function(e) FALSE), NA)
   frame("f: do the data's steps agree?")
-  for (i in seq_len(nrow(f))) draw_ellipse(at[i, ] + tau * (f[i, ] + boxes$f[i, ]), nine * tau^2 * law(i), if (off[i]) "#d55e00" else "black")
+  for (i in seq_len(nrow(f))) draw_ellipse(at[i, ] + tau * (f[i, ] + boxes$f[i, ]), nine[i] * tau^2 * law(i), if (off[i]) "#d55e00" else "black")
   suppressWarnings(arrows(at[, 1], at[, 2], at[, 1] + tau * f[, 1], at[, 2] + tau * f[, 2], length = 0.04, col = "#0072b2"))
-  mtext(paste(sum(off), "of", length(off), "outlines miss their arrow; one in ten by chance"), cex = 0.7)
+  mtext(paste(sum(off), "of", length(off), "outlines miss their arrow;", signif(0.1 * length(off), 2), "by chance"), cex = 0.7)
   if (!model$has_diffusion) return(invisible())
   a <- predict(model, boxes$centre, "diffusion")
   own <- vapply(states, function(k) a[, k, k], numeric(nrow(at)))
@@ -985,7 +986,7 @@ plot_boxes <- function(model, states, boxes, frame, gap) {
   wrong <- ifelse(abs(boxes$a) > half, "#d55e00", "black")
   graphics::segments(at[, 1] + low[, 1], at[, 2], at[, 1] + high[, 1], at[, 2], col = wrong[, 1], lwd = 2.5, lend = 1)
   graphics::segments(at[, 1], at[, 2] + low[, 2], at[, 1], at[, 2] + high[, 2], col = wrong[, 2], lwd = 2.5, lend = 1)
-  mtext(paste(sum(wrong == "#d55e00", na.rm = TRUE), "of", length(wrong), "bars miss the outline; one in ten by chance"), cex = 0.7)
+  mtext(paste(sum(wrong == "#d55e00", na.rm = TRUE), "of", length(wrong), "bars miss the outline;", signif(2 * sum(boxes$chance), 2), "by chance"), cex = 0.7)
 }
 
 # Whether points of the plane have data around them, in cells of that size: elsewhere a field is a guess.

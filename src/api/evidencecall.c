@@ -1,6 +1,7 @@
 /* evidencecall.c - sock_evidence: what is given is looked at, check/binned.c does the work; its table as JSON. */
 #include "api/checkcall.h"
 #include "check/binned.h"
+#include "check/checkrules.h"
 #include "data/absorbed.h"
 #include "tune/policy.h"
 
@@ -55,19 +56,26 @@ static json_t *both_states(const sk_boxed *p, size_t c)
 
 static json_t *plane_object(const sock_model *model, const sk_boxed *p)
 {
-    json_t *count = json_array(), *centre = json_array(), *together = json_array();
+    json_t *count = json_array(), *centre = json_array(), *together = json_array(), *reach = json_array(),
+           *chance = json_array();
     for (size_t b = 0; b < p->boxes; b++) {
         json_t *at = json_array();
         for (size_t k = 0; k < model->d; k++) json_array_append_new(at, number(p->centre[b * model->d + k]));
         json_array_append_new(centre, at);
         json_array_append_new(count, json_integer((json_int_t)p->bin[2 * b].n));
         json_array_append_new(together, number(p->together[b]));
+        json_array_append_new(reach, number(sk_binned_reach(p->bin[2 * b].n)));
+        json_array_append_new(chance, number(sk_binned_chance(p->bin[2 * b].n)));
     }
     char *const *name = model->structure->state;
     json_t *object =
-        json_pack("{s:[s, s], s:[I, I], s:I, s:f, s:o, s:o, s:o}", "states", name[p->pair[0]], name[p->pair[1]],
+        json_pack("{s:[s, s], s:[I, I], s:I, s:f, s:o, s:o, s:o, s:o}", "states", name[p->pair[0]], name[p->pair[1]],
                   "index", (json_int_t)p->pair[0], (json_int_t)p->pair[1], "steps", (json_int_t)p->steps, "h", p->h,
-                  "n", count, "centre", centre, "f_correlation", together);
+                  "n", count, "centre", centre, "f_correlation", together, "reach", reach);
+    if (model->has_diffusion)
+        json_object_set_new(object, "chance", chance);
+    else
+        json_decref(chance);
     for (size_t c = 1; object && c < COLUMNS; c++)
         if (keys[c][0] == 'f' || model->has_diffusion) json_object_set_new(object, keys[c], both_states(p, c));
     return object;

@@ -77,6 +77,12 @@ size_t sk_binned_bin(double share);
 size_t sk_binned_least(size_t steps);
 size_t sk_binned_box_least(size_t steps);
 
+/* Of two means of n steps: the square of what is missed, by the law that these steps estimate, that a right model stays
+ * below nine times of ten; and the chance that 1.645 standard errors of a variance do not hold that of a right model.
+ */
+double sk_binned_reach(size_t n);
+double sk_binned_chance(size_t n);
+
 /* Fewer than four boxes show no plane. */
 bool sk_binned_shows_plane(size_t steps);
 size_t sk_binned_planes(size_t d);
