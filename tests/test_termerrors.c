@@ -153,6 +153,25 @@ static void prop_squares_of_peers_are_about_the_model(void **state)
     sock_model_free(model);
 }
 
+/* The coefficients of a part, with a share of the whole, do not compare with those of another drift. */
+static void prop_squares_of_a_part_know_no_peers(void **state)
+{
+    (void)state;
+    const double about[D] = {1, 0};
+    sock_model *model = model_of(0.3), *peer = model_of(0.6);
+    sk_monomial_sum alone, beside;
+    assert_int_equal(sk_monomials_init(ctx, D, D, about, &alone), SOCK_OK);
+    assert_int_equal(sk_monomials_init(ctx, D, D, about, &beside), SOCK_OK);
+    assert_int_equal(sk_drift_squares(model, polynomials, &alone), SOCK_OK);
+    assert_int_equal(sk_spread_add_peer(ctx, model->spread, 0.2, peer), SOCK_OK);
+    assert_int_equal(sk_drift_squares(model, polynomials, &beside), SOCK_OK);
+    for (size_t i = 0; i < P; i++)
+        for (size_t k = 0; k < D; k++)
+            assert_close(beside.number[i * D + k], sk_monomials_at(&alone, beside.power + i * D)[k], 1e-13, 0);
+    sk_monomials_clear(&alone), sk_monomials_clear(&beside);
+    sock_model_free(model);
+}
+
 static void test_termerrors__is_the_root_of_the_variance_times_the_factor_of_bands(void **state)
 {
     (void)state;
@@ -190,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(prop_squares_are_those_of_moved_weights),
         cmocka_unit_test(prop_squares_of_peers_are_about_the_model),
+        cmocka_unit_test(prop_squares_of_a_part_know_no_peers),
         cmocka_unit_test(test_termerrors__is_the_root_of_the_variance_times_the_factor_of_bands),
         cmocka_unit_test(test_termerrors__survive_every_failed_allocation),
     };

@@ -152,6 +152,14 @@ static sock_status add_squares(sk_monomial_sum *squares, const sk_monomial_sum *
     return SOCK_OK;
 }
 
+/* Coefficients of a part of a drift, a share of it each, do not compare with those of whole drifts. */
+static bool is_part(const sock_model *model, bool (*wanted)(const sk_drift_term *term))
+{
+    for (size_t i = 0; i < model->drift_terms; i++)
+        if (!wanted(model->drift[i])) return true;
+    return false;
+}
+
 sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_drift_term *term),
                              sk_monomial_sum *squares)
 {
@@ -160,7 +168,7 @@ sock_status sk_drift_squares(const sock_model *model, bool (*wanted)(const sk_dr
     bool polynomial = false;
     double alone = 1;
     sock_status status;
-    if (!s->peers) return own_squares(model, wanted, squares);
+    if (!s->peers || is_part(model, wanted)) return own_squares(model, wanted, squares);
     SK_GO(sk_monomials_init(squares->ctx, squares->d, squares->values, squares->origin, &own));
     SK_GO(sk_monomials_init(squares->ctx, squares->d, squares->values, squares->origin, &mean));
     SK_GO(coefficients(model, wanted, &mean, &polynomial));
