@@ -127,6 +127,31 @@ static void test_verdict__noise_and_memory_differ_at_the_horizon(void **state)
     assert_pattern(&facts, test, "other");
 }
 
+/* An objection of horizon says which way, and by how much. */
+static void test_verdict__a_horizon_has_a_direction(void **state)
+{
+    static const struct {
+        double effect;
+        const char *says;
+    } cases[] = {{0.481, "move it more than single ones let expect: their mean square is 48 % larger."},
+                 {-0.2, "move it less than single ones let expect: their mean square is 20 % smaller."}};
+    char *names_of[] = {"x"};
+    sk_structure about = {.d = 1, .order = 1, .state = names_of};
+    const sock_model model = {.d = 1, .structure = &about};
+    const sk_check_facts facts = usual();
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        sock_check_test test[SK_CHECK_TESTS];
+        sock_checks said = {0};
+        no_objection(test);
+        sk_check_verdict(&model, &facts, test, &said);
+        assert_null(strstr(said.verdict, "Several steps"));
+        object(test, "horizon", 1e-9, cases[i].effect);
+        sk_check_verdict(&model, &facts, test, &said);
+        assert_non_null(strstr(said.verdict, cases[i].says));
+    }
+}
+
 /* Kurtosis a tenth above the model's own. */
 static void test_verdict__jumps_have_heavy_tails(void **state)
 {
@@ -168,6 +193,7 @@ int main(void)
         cmocka_unit_test(test_verdict__nothing_is_said_of_few_steps),
         cmocka_unit_test(test_verdict__rather_long_steps_shrink_the_models_own),
         cmocka_unit_test(test_verdict__noise_and_memory_differ_at_the_horizon),
+        cmocka_unit_test(test_verdict__a_horizon_has_a_direction),
         cmocka_unit_test(test_verdict__jumps_have_heavy_tails),
         cmocka_unit_test(test_verdict__a_weak_objection_is_no_headline),
     };

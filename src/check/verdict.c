@@ -348,6 +348,17 @@ static void tell_between(const scene *s, char *out)
             100 * fmin(s->facts->between, 1));
 }
 
+/* "horizon" alone does not say which way. */
+static void tell_horizon(const scene *s, char *out)
+{
+    const size_t used = strlen(out);
+    const double effect = find(s, "horizon")->effect;
+    if (objects(s, "horizon"))
+        snprintf(out + used, SOCK_VERDICT_SIZE - used,
+                 " Several steps together move it %s than single ones let expect: their mean square is %.0f %% %s.",
+                 effect < 0 ? "less" : "more", 100 * fabs(effect), effect < 0 ? "smaller" : "larger");
+}
+
 static void tell_off(const sk_check_facts *f, char *out)
 {
     const size_t used = strlen(out);
@@ -496,6 +507,7 @@ void sk_check_verdict(const sock_model *model, const sk_check_facts *facts, cons
     snprintf(out->pattern, sizeof out->pattern, "%s", table[row].pattern);
     fill(out->verdict, table[row].sentence, &s);
     if (table[row].tests[0]) tell_others(&s, table[row].tests, out->verdict);
+    tell_horizon(&s, out->verdict);
     tell_between(&s, out->verdict);
     tell_off(facts, out->verdict);
     tell_left_out(facts, out->verdict);
