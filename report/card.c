@@ -306,14 +306,17 @@ static const sk_part *part_named(const sk_parts *list, const char *kernel)
     return NULL;
 }
 
-static void put_used(FILE *out, const sk_parts *list, const sk_part *part)
+/* A row up to what the candidate is of the model. */
+static void begin_row(FILE *out, const char *field, const char *kernel, const sk_parts *list, const sk_part *part)
 {
-    fputs("<td>", out);
+    fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
+    code(out, kernel);
+    fputs("</td><td>", out);
     if (part && list->count > 1)
         page_share(out, part->share);
     else if (part)
         fputs("yes", out);
-    fputs("</td></tr>\n", out);
+    fputs("</td><td>", out);
 }
 
 /* What is in the model and not among the first candidates of the table. */
@@ -324,10 +327,8 @@ static void other_rows(FILE *out, const sk_parts *list, const search_look *look,
         size_t j = 0;
         while (j < look->count && j < CANDIDATES && strcmp(look->entry[j].kernel, kernel) != 0) j++;
         if (j < look->count && j < CANDIDATES) continue;
-        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
-        code(out, kernel);
-        fputs("</td><td></td><td></td><td class=\"text\"></td>", out);
-        put_used(out, list, &list->part[i]);
+        begin_row(out, field, kernel, list, &list->part[i]);
+        fputs("</td><td></td><td class=\"text\"></td></tr>\n", out);
     }
 }
 
@@ -343,16 +344,13 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
     search_by_stage(&look);
     for (size_t i = 0; i < look.count && i < CANDIDATES; i++) {
         const search_entry *e = &look.entry[i];
-        fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
-        code(out, e->kernel);
-        fputs("</td><td>", out);
+        begin_row(out, field, e->kernel, list, part_named(list, e->kernel));
         if (e->l > 0) fprintf(out, "%.0e", e->l);
         fputs("</td><td>", out);
         page_number(out, e->best - e->front);
         fputs("</td><td class=\"text\">", out);
         page_text(out, e->stage);
-        fputs("</td>", out);
-        put_used(out, list, part_named(list, e->kernel));
+        fputs("</td></tr>\n", out);
     }
     other_rows(out, list, &look, field);
     if (look.count > CANDIDATES)
@@ -361,22 +359,41 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
     search_free(&look);
 }
 
+/* A model that a guard for simplicity gave up. */
+static void put_richer(FILE *out, const sk_tune_outcome *found)
+{
+    const double gain = found->richer_gain, error = found->richer_error;
+    if (!found->richer || found->noise.used) return;
+    fputs(" Given up for the simpler model: ", out), page_text(out, found->richer);
+    fprintf(out, ", which scored %.2g nats more in all, ", gain);
+    if (isnan(error))
+        fputs("but no clear gain by Euler's likelihood.", out);
+    else if (error > gain)
+        fprintf(out, "with an error of %.2g.", error);
+    else
+        fputs("less than is asked of the best of many.", out);
+}
+
 void search_table(FILE *out, const rep_facts *f)
 {
     if (!f->record.found.search.count) return;
     fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
           "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
-          "<th scope=\"col\">penalty l</th><th scope=\"col\">nats from the best of the stage</th>"
-          "<th scope=\"col\">last stage</th><th scope=\"col\">in the model</th></tr></thead><tbody>\n",
+          "<th scope=\"col\">in the model</th><th scope=\"col\">penalty l</th><th scope=\"col\">nats</th>"
+          "<th scope=\"col\">last stage</th></tr></thead><tbody>\n",
           out);
     field_rows(out, f, "drift");
     field_rows(out, f, "diffusion");
     fputs(
-        "</tbody></table></div>\n<p class=\"note\">A score is that of the last stage that a candidate reached, with "
-        "the rest of the model as it was then, and compares with those of its own stage alone; the last stage stands "
-        "first. What is used need not be the best of a stage: at the end whole models are compared, and of those that "
-        "chance cannot tell apart the simpler is taken, or their average.",
+        "</tbody></table></div>\n<p class=\"note\">Nats are from the best of the last stage that a candidate reached, "
+        "with "
+        "the rest of the model as it was then, and compare within that stage alone; the last stage stands "
+        "first. What is in the model need not be the best of a stage. Of drifts that chance cannot tell apart a short "
+        "equation is taken alone, else they share by their score less a price for each degree of freedom. Diffusions "
+        "share by scores of whole models with a floor under <var>a</var>, which are not in this table: one that is "
+        "nearly 0 somewhere is far behind here, and may be near with the floor.",
         out);
+    put_richer(out, &f->record.found);
     if (f->record.found.noise.used || f->record.found.noise.substeps > 1)
         fputs(" Measurement noise and long steps are asked after at the very end, by fits of their own that this table "
               "does not list.",

@@ -279,13 +279,17 @@ static size_t name_at(const rep_facts *f, const char *at)
     return found;
 }
 
-/* Names that would be read as formulas are bytes that no text has, MASK + k. NULL: out of memory, or too many states.
- */
+/* Names that would be read as formulas are bytes that no text has, MASK + k. NULL: out of memory, or such a name
+ * is not among the first states. */
 static char *mask_names(const rep_facts *f, const char *text)
 {
-    char *made = f->d <= MASKED_MOST ? malloc(strlen(text) + 1) : NULL, *to = made;
+    char *made = malloc(strlen(text) + 1), *to = made;
     while (made && *text) {
         const size_t k = name_at(f, text);
+        if (k >= MASKED_MOST && k < f->d) {
+            free(made);
+            return NULL;
+        }
         *to++ = (char)(k < f->d ? MASK + (int)k : *text);
         text += k < f->d ? strlen(sock_model_name(f->model, k)) : 1;
     }

@@ -17,9 +17,10 @@
 enum { PLACES = 200 };
 
 static const double
-    part = 0.05,     /* of what the model takes for chance: when so much can be foretold, it is right in part, */
-    wrong = 0.5,     /* and from here on it is wrong */
-    near = 0.2,      /* an adjusted p that is told though nothing objects */
+    part = 0.05,  /* of what the model takes for chance: when so much can be foretold, it is right in part, */
+    wrong = 0.25, /* and from here on it is wrong */
+    off = 0.25, /* so far are the variances of single or of several steps from the model's where it is right in part */
+    near = 0.2, /* an adjusted p that is told though nothing objects */
     one_sign = 0.05, /* of the places may have the other sign */
     sure = 0.25;     /* a drift whose band is at most so much of its size, to each side, is well known */
 
@@ -66,6 +67,17 @@ static grade grade_of(const rep_facts *f)
     return foretold_share(&f->check).share >= wrong ? BAD : PARTLY;
 }
 
+/* Whether variances are off by a quarter and more. */
+static int is_far_off(const sock_checks *c)
+{
+    for (int i = 0; i < SOCK_CHECK_TESTS; i++) {
+        const sock_check_test *t = &c->test[i];
+        if (t->objects && (strcmp(t->name, "scale") == 0 || strcmp(t->name, "horizon") == 0) && fabs(t->effect) >= off)
+            return 1;
+    }
+    return 0;
+}
+
 /* The test that is nearest to an objection. */
 static void put_nearest(FILE *out, const sock_checks *c)
 {
@@ -103,7 +115,10 @@ static void put_right(FILE *out, const rep_facts *f, grade g)
         put_nearest(out, c);
         fputs(f->same_data ? ". They look at the data it was fitted to: that is no proof." : ".", out);
     } else {
-        fprintf(out, "<b>%s</b> ", g == BAD ? "No." : what.share >= part || !count ? "In part." : "Not quite.");
+        fprintf(out, "<b>%s</b> ",
+                g == BAD                                        ? "No."
+                : what.share >= part || is_far_off(c) || !count ? "In part."
+                                                                : "Not quite.");
         if (count) fprintf(out, "%zu of %zu tests object%s", count, made, count == 1 ? "s" : "");
         if (what.by && what.share > 0.95)
             fprintf(out, ": nearly all that it takes for chance can be foretold, %s", what.by);
@@ -141,6 +156,13 @@ static void put_together(FILE *out, double gain, size_t steps)
     fputc('.', out);
 }
 
+/* What a normal law gains, in nats a step, by what can be foretold of what the model takes for chance. */
+static double left_to_foretell(const rep_facts *f)
+{
+    const double share = f->has_check ? foretold_share(&f->check).share : 0;
+    return -0.5 * log1p(-fmin(share, 0.999));
+}
+
 /* g: whether it is right. */
 static grade put_better(FILE *out, const rep_facts *f, grade g)
 {
@@ -152,15 +174,18 @@ static grade put_better(FILE *out, const rep_facts *f, grade g)
         fputs("<b>Not compared.</b> The fit made no search.", out);
         return UNKNOWN;
     }
+    const double rest = left_to_foretell(f);
     if (f->record.against_constant == SK_BETTER) {
-        fprintf(out, "<b>Yes.</b> A step that a fit had not seen is ");
+        fprintf(out, "<b>%s</b> A step that a fit had not seen is ", rest > gain ? "By little." : "Yes.");
         if (gain < log(10))
-            fprintf(out, "%.2f times", exp(gain));
+            page_times(out, gain), fputs(" times", out);
         else
             fprintf(out, "more than %.0f times", pow(10, floor(fmin(gain, 20) / log(10))));
         fprintf(out, " as likely as under %s%s", than, g == BAD ? ", which is wrong, too" : "");
         put_together(out, gain, found->steps);
-        return g == BAD ? PARTLY : GOOD;
+        if (rest > gain)
+            fprintf(out, " What could be foretold besides is worth %.2g times as much, step by step.", rest / gain);
+        return g == BAD || rest > gain ? PARTLY : GOOD;
     }
     if (sk_record_warns(&f->record, SK_WARN_FEW)) {
         fputs("<b>It is one itself</b>, with constant drift and noise: the steps are too few to hold some out.", out);

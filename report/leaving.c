@@ -107,7 +107,7 @@ void leaving_write(const leaving *l, sheet *s)
                         "%zu of %zu bars of the data do not reach the band; by chance about "
                         "%.2g would not%s%s.",
                         l->places, l->dots, l->expected, l->places ? ": " : "", l->text);
-    if (l->places > l->peaks + 1 && used > 0)
+    if ((double)(l->places - l->peaks) > 2 * l->expected + 2 && used > 0)
         used +=
             snprintf(text + used, sizeof text - (size_t)used, " Several in a row say that the curve is wrong there.");
     if (l->peaks && used > 0)

@@ -122,23 +122,24 @@ sock_status live_make(sock_context *ctx, const fig_input *in, const rep_facts *f
     return status < 0 ? status : SOCK_OK;
 }
 
-void live_write(FILE *out, const char *made)
+void live_write(FILE *out, const char *made, size_t inputs)
 {
     if (!made) return;
-    fputs(
+    fprintf(
+        out,
         "<section id=\"live\" hidden>\n<h2>Try it</h2>\n<p>The learned equation runs in this page, by the law of "
         "<code>sock "
         "simulate</code>. Start it among the data: what leaves them, or does what they never do, is where the model is "
-        "wrong or was not taught.</p>\n<div class=\"stage\"></div>\n<div class=\"thinning\">\n<h3>Does it hold for "
+        "wrong or was not taught.%s</p>\n<div class=\"stage\"></div>\n<div class=\"thinning\">\n<h3>Does it hold for "
         "longer "
-        "steps?</h3>\n<p>Dots, with bars of 90 %, are the plain means and variances of the data's own steps: of every "
+        "steps?</h3>\n<p>Dots, with bars of 90 %%, are the plain means and variances of the data's own steps: of every "
         "point, or "
         "with the slider of every second, fourth and so on. The line is what the model expects of these very steps, "
         "with "
         "measurement noise, the length of the steps and the spread of other states in them. Where the model is right "
         "it "
         "follows the dots at every thinning.</p>\n</div>\n<p class=\"files\">Numbers: ",
-        out);
+        inputs ? " Inputs do not move here: they are held at the values typed beneath." : "");
     fputs("<a download=\"live.json\" data-live=\"model\" href=\"data:application/json;base64,", out);
     page_base64(out, strlen(made), (const unsigned char *)made);
     fputs("\">live.json</a></p>\n</section>\n", out);

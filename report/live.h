@@ -9,6 +9,6 @@
 sock_status live_make(sock_context *ctx, const fig_input *in, const rep_facts *facts, char **made);
 
 /* The section, hidden until the scripts show it. */
-void live_write(FILE *out, const char *made);
+void live_write(FILE *out, const char *made, size_t inputs);
 
 #endif

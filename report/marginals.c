@@ -100,8 +100,9 @@ static char *draw(const matrix *m, size_t *size)
         const panel p = cell(&whole, m, i / m->states, i % m->states);
         good = draw_cell(&p, m, i / m->states, i % m->states);
     }
-    snprintf(text, sizeof text, "model: paths from the data's starts at the data's times; %zu of %zu states", m->states,
-             m->d);
+    const int used = snprintf(text, sizeof text, "model: paths from the data's starts at the data's times");
+    if (m->states < m->d)
+        snprintf(text + used, sizeof text - (size_t)used, "; the first %zu of %zu states", m->states, m->d);
     sheet_note(s, text);
     return sheet_close(s, good, size);
 }

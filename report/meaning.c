@@ -136,6 +136,10 @@ static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t
         fputs("; without noise a small push dies down to a third (1/e) in ", out), put_range(out, relaxation),
             put_time(out, in);
     put_round(out, in, json_object_get(point, "eigenvalues"));
+    if (strcmp(type, "centre") == 0 && json_is_array(json_object_get(f->terms, "drift")))
+        fputs("; it is one because this form of the equation has nothing that damps or drives the turn there: whether "
+              "the data have it does not show",
+              out);
     if (is_at_zero(x) && !has_constant_terms(f))
         fputs("; it is at 0 because this form of the equation has no constant", out);
     if (info_number(point, "in_draws") < 0.95)
@@ -161,7 +165,7 @@ static void put_kinds(FILE *out, json_t *list)
     static const struct {
         const char *type, *means;
     } kinds[] = {{"stable", "a stable point holds the state"},
-                 {"unstable", "an unstable one lets it go"},
+                 {"unstable", "an unstable point lets it go"},
                  {"saddle", "a saddle lets it go in one direction and draws it near in another"},
                  {"centre", "around a centre it goes in circles"}};
     size_t told = 0;
@@ -262,12 +266,12 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
     }
     if (json_array_size(list)) fputs("</ul>\n", out);
     if (!isfinite(info_number(relaxation, "value"))) return;
-    fputs("<p>With its noise, in the long run and kept within the range, it forgets where it began after ", out);
+    fputs("<p>With its noise, and kept within the range, it forgets where it began after ", out);
     put_range(out, relaxation);
     put_time(out, in);
-    fprintf(out, ", the time of the slowest change of its law%s.</p>\n",
+    fprintf(out, ", when a third (1/e) of its slowest memory is left%s.</p>\n",
             json_array_size(json_object_get(told, "fixed_points"))
-                ? "; that above is of small pushes, without noise and ends"
+                ? " (the times above are those of small pushes without noise)"
                 : "");
 }
 

@@ -92,6 +92,12 @@ void page_figures(FILE *out, double value, int figures)
     fprintf(out, "%.0f", round(size / unit) * unit);
 }
 
+void page_times(FILE *out, double nats)
+{
+    const double away = fabs(nats);
+    fprintf(out, "%.*f", away > 0 && away < 0.1 ? (int)fmin(6, 1 - floor(log10(away))) : 2, exp(nats));
+}
+
 void page_number(FILE *out, double value) { page_figures(out, value, 4); }
 
 /* The last digit of `figures` of a number, as a power of ten; 0 of what is none. */

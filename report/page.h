@@ -33,6 +33,9 @@ int page_table_link(FILE *out, const fig_table *table);
 
 /* Numbers for people: so many significant digits, a real minus sign, 34230 rather than 3.423e+04; a number has 4. */
 void page_figures(FILE *out, double value, int figures);
+
+/* How many times as likely so many nats make a step: to two digits of what is more than once. */
+void page_times(FILE *out, double nats);
 void page_number(FILE *out, double value);
 
 /* 0.97 ± 0.14: the standard error has 2 digits, and the value as many as these reach. */

@@ -197,8 +197,9 @@ static const char
                    "against it.",
     noisy_words[] = " What measurement noise and long steps add is taken out of the dots, so that a dot "
                     "of a may fall below 0.",
-    plane_words[] = "An arrow ends where the drift alone would lead, an outline is one standard deviation "
-                    "of the noise, each in the time written above.",
+    plane_words[] =
+        "An arrow ends where the drift alone would lead, an outline is one standard deviation "
+        "of the noise, each in the time written above; a line where noise moves the states in one direction alone.",
     boxes_words[] =
         "An arrow ends where the drift alone would lead, an outline is one standard deviation of the "
         "noise, each in the time written above. Where a title asks whether the data's steps agree, each "
@@ -414,7 +415,7 @@ static sock_status put_page(sock_context *ctx, FILE *out, const rep_facts *f, fi
     put_first(out, f);
     status = network_write(ctx, out, f, in);
     if (status >= 0) status = put_chapters(ctx, out, f, in, wanted, FIRST);
-    live_write(out, live);
+    live_write(out, live, sock_model_inputs(f->model));
     free(live);
     if (status >= 0) status = meaning_write(ctx, out, f, in);
     if (status >= 0) status = put_chapters(ctx, out, f, in, wanted, BODY);

@@ -9,6 +9,7 @@
 #include "evidence.h"
 #include "leaving.h"
 #include "lifted.h"
+#include "memtext.h"
 #include "units.h"
 
 #include <math.h>
@@ -27,6 +28,7 @@ typedef struct slice {
     int outside[GRID];
     curve_ends ends; /* borrows these three */
     dots f_dots, a_dots;
+    double alone; /* share of the variance of f over the data that x_k alone tells; NaN: not known */
 } slice;
 
 /* The points of the slice (GRID x d). points: count x d of the data. */
@@ -68,6 +70,40 @@ static sock_status evaluate(sock_context *ctx, const sock_model *model, const so
     return status;
 }
 
+enum { ALONE_BINS = 24, ALONE_LEAST = 100 };
+
+/* 1 - (variance within bins of x_k) / (variance), both without bias. f: of the field, for each of count points. */
+static double share_alone(const slice *s, size_t count, size_t d, const double *points, const double *f)
+{
+    double sum[ALONE_BINS] = {0}, all = 0, square = 0, between = 0;
+    size_t hits[ALONE_BINS] = {0}, used = 0;
+    const double low = s->values[0], length = s->values[s->count - 1] - low;
+    for (size_t i = 0; i < count; i++) {
+        const size_t bin = (size_t)fmax(0, fmin(ALONE_BINS - 1, ALONE_BINS * (points[i * d + s->k] - low) / length));
+        sum[bin] += f[i], all += f[i], square += f[i] * f[i], hits[bin]++;
+    }
+    for (size_t b = 0; b < ALONE_BINS; b++)
+        if (hits[b]) between += sum[b] * sum[b] / (double)hits[b], used++;
+    const double n = (double)count, total = square - all * all / n;
+    if (count < ALONE_LEAST || !(length > 0) || !(total > 1e-12 * square)) return (double)NAN; /* rounding */
+    return fmax(0, 1 - (square - between) / (n - (double)used) / (total / (n - 1)));
+}
+
+/* How much of what f does where the data are shows in the curve along x_k. Of a model with inputs f moves with these,
+ * too. */
+static sock_status look_alone(sock_context *ctx, const fig_input *in, size_t count, const double *points, slice *s)
+{
+    const size_t d = sock_model_dim(in->model);
+    s->alone = (double)NAN;
+    if (sock_model_inputs(in->model)) return SOCK_OK;
+    double *f = calloc(count * d + 1, sizeof *f);
+    const sock_status status = f ? driven_drift(ctx, in->model, in->model, count, points, f) : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < count; i++) f[i] = f[i * d + s->field];
+    if (status >= 0) s->alone = share_alone(s, count, d, points, f);
+    free(f);
+    return status;
+}
+
 static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t count, const double *points, slice *s)
 {
     const size_t d = sock_model_dim(in->model);
@@ -80,6 +116,7 @@ static sock_status make_slice(sock_context *ctx, const fig_input *in, size_t cou
     s->ends = (curve_ends){.f = s->f_band, .a = s->a_band, .outside = s->outside};
     if (status >= 0) status = curve_bands(ctx, in->model, s->field, GRID, x, &s->ends);
     if (status >= 0 && in->truth) status = evaluate(ctx, in->truth, in->model, s->field, x, s->true_f, s->true_a);
+    if (status >= 0) status = look_alone(ctx, in, count, points, s);
     if (status >= 0) status = dots_of(ctx, in, s->k, 'f', &s->f_dots);
     if (status >= 0) status = dots_of(ctx, in, s->k, 'a', &s->a_dots);
     free(x);
@@ -134,6 +171,31 @@ static int draw_slice(sheet *sh, const fig_input *in, const slice *s, int is_a)
     return curve_panel(sh, &set, title, sock_model_name(in->model, s->k));
 }
 
+/* What these pictures show of f, and what they do not. */
+static void note_alone(const fig_input *in, size_t states, const slice *slices, sheet *s)
+{
+    const double little = 0.1;
+    memtext text;
+    FILE *note = memtext_open(&text);
+    if (!note) {
+        sheet_spoil(s);
+        return;
+    }
+    fputs("of how the drift varies over the data a state alone tells", note);
+    for (size_t i = 0; i < states; i++)
+        fprintf(note, "%s %.2g %% (%.60s)", i ? "," : "", 100 * fmin(slices[i].alone, 0.99),
+                sock_model_name(in->model, slices[i].k));
+    double most = 0;
+    for (size_t i = 0; i < states; i++) most = fmax(most, slices[i].alone);
+    fputs("; the rest comes with the other states", note);
+    if (most < little) fputs(": look at the planes, not at these curves", note);
+    if (memtext_close(note, &text) == 0)
+        sheet_note(s, text.text);
+    else
+        sheet_spoil(s);
+    free(text.text);
+}
+
 static char *draw(const fig_input *in, size_t states, const slice *slices, int has_a, size_t *size)
 {
     leaving left = {.used = 0};
@@ -144,6 +206,8 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
                  sock_model_name(in->model, slices[i / 2].field));
         if (has_a || !(i % 2)) leaving_see(&left, &set, field);
     }
+    int alone = 1;
+    for (size_t i = 0; i < states; i++) alone = alone && isfinite(slices[i].alone);
     const sheet_plan plan = {.id = "slices",
                              .heading = "Drift and diffusion along each state",
                              .form = in->form,
@@ -152,7 +216,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
                              .wide = 312,
                              .tall = 150,
                              .strip = CURVE_STRIP,
-                             .notes = 1 + (left.places ? LEAVING_LINES : left.dots > 0)};
+                             .notes = 1 + 2 * alone + (left.places ? LEAVING_LINES : left.dots > 0)};
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;
@@ -175,6 +239,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
     else
         snprintf(text, sizeof text, "the other states at their mean nearby");
     sheet_note(s, text);
+    if (alone) note_alone(in, states, slices, s);
     leaving_write(&left, s);
     return sheet_close(s, good, size);
 }

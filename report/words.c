@@ -249,6 +249,7 @@ void words_size(FILE *out, const rep_facts *f)
     for (size_t k = 0; k < f->d; k++) logs += unit_inside_log(sock_model_name(f->model, k), &length) != NULL;
     fputs("<p class=\"note\">In ", out);
     page_text(out, f->time_unit);
+    if (f->has_check && !f->check.ok) fputs(", if the equation were right,", out);
     fputs(logs ? " noise alone " : " noise alone moves ", out);
     for (size_t k = 0; k < f->d; k++) {
         for (size_t i = 0; i < n; i++) sd[i] = sqrt(f->a[i * f->d + k]);
@@ -337,8 +338,10 @@ static void search_words(FILE *out, const rep_facts *f)
         "<p>On steps that a fit had not seen it scores %.4f nats a step and dimension, constant coefficients%s %.4f",
         score, found->noise.used ? " without noise" : "", constant);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
-    if (f->record.against_constant == SK_BETTER)
-        fprintf(out, ", each step is %.2f times as likely under the model", exp((score - constant) * (double)f->seen));
+    if (f->record.against_constant == SK_BETTER) {
+        fputs(", each step is ", out), page_times(out, (score - constant) * (double)f->seen);
+        fputs(" times as likely under the model", out);
+    }
     if (f->record.against_constant != SK_BETTER && found->limited)
         fputs("; the budget ended the search before it found more", out);
     fputs(".", out);
@@ -389,18 +392,19 @@ static void put_test(FILE *out, const sock_check_test *t)
 {
     fprintf(out, "<tr><th scope=\"row\">%s</th>", t->name);
     if (!t->valid) {
-        fputs("<td colspan=\"6\">not made: too few steps, or states that cannot show it</td><td></td></tr>\n", out);
+        fputs("<td colspan=\"7\">not made: too few steps, or states that cannot show it</td></tr>\n", out);
         return;
     }
     const int chi = t->chi_df > 0;
-    fprintf(out, "<td>%.4g</td><td>", chi ? t->chi_square : t->statistic);
-    if (chi) fprintf(out, "%.4g</td><td>%.0f", t->chi_df, t->ways);
-    if (!chi) fputs("</td><td>", out);
-    if (!chi && t->ways > 1) fprintf(out, "%.0f", t->ways);
-    fprintf(out, "</td><td>%.3g</td><td>%.3g</td><td>%.3f</td><td>%s</td></tr>\n", t->p, t->p_adjusted, t->effect,
+    fprintf(out, "<td>%s</td><td>%.3g</td><td>%.3f</td><td>%.4g</td><td>",
             t->objects  ? "objects"
             : t->remark ? "certain, and too small to matter"
-                        : "");
+                        : "no",
+            t->p_adjusted, t->effect, chi ? t->chi_square : t->statistic);
+    if (chi) fprintf(out, "%.4g", t->chi_df);
+    fputs("</td><td>", out);
+    if (chi || t->ways > 1) fprintf(out, "%.0f", t->ways);
+    fprintf(out, "</td><td>%.3g</td></tr>\n", t->p);
 }
 
 /* Which steps, where not all were compared. */
@@ -424,13 +428,14 @@ void words_tests(FILE *out, const rep_facts *f)
             "simulates</summary>\n"
             "<div class=\"scroll\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>",
             c->steps, c->all_steps, which_steps(f), c->draws);
-    static const char *const heads[] = {"test", "chi-square", "df", "ways", "p", "adjusted", "effect", ""};
+    static const char *const heads[] = {"test", "objection", "adjusted p", "effect", "statistic", "df", "ways", "p"};
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
     fputs("</tr></thead><tbody>\n", out);
     for (int i = 0; i < SOCK_CHECK_TESTS; i++) put_test(out, &c->test[i]);
     fprintf(
         out,
-        "</tbody></table></div>\n<p class=\"note\">p is the chance of such a statistic, times the number of ways in "
+        "</tbody></table></div>\n<p class=\"note\">p is the chance of so large a statistic, chi-square with df degrees "
+        "of freedom, times the number of ways in "
         "which the test looked (the least likely one is shown); degrees of freedom are broken where squares with heavy "
         "tails are tested. Without df: the statistic of Anderson and Darling, or a peak of the spectrum. Adjusted is p "
         "for all tests together, by Holm: a test objects where that is below %g and its effect is large enough to "
@@ -440,7 +445,8 @@ void words_tests(FILE *out, const rep_facts *f)
         "of one period or, where many lags object together, the sum of their squared correlations less that of chance, "
         "of <em>memory</em> the correlation of neighbouring scores, of <em>scale</em> and <em>horizon</em> how far a "
         "variance is from the "
-        "model's, of <em>distribution</em> the distance of two distributions, or for heavy tails the log of a "
+        "model's (above 0: larger), of <em>distribution</em> the distance of two distributions, or for heavy tails the "
+        "log of a "
         "ratio of kurtoses.</p></details>\n",
         c->alpha);
 }
@@ -448,7 +454,10 @@ void words_tests(FILE *out, const rep_facts *f)
 void words_verdict(FILE *out, const rep_facts *f)
 {
     if (!f->has_check) return;
-    fprintf(out, "<div class=\"verdict%s\"><p><b>", glance_class(f));
+    const char *look = glance_class(f);
+    if (!*look && f->record.against_constant && f->record.against_constant != SK_BETTER)
+        look = " silent"; /* no objection to a model that is no better than constants is no praise */
+    fprintf(out, "<div class=\"verdict%s\"><p><b>", look);
     page_text(out, f->check.verdict);
     fputs("</b>", out);
     if (f->check.advice[0]) fputs(" ", out), page_text(out, f->check.advice);

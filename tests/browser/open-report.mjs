@@ -57,6 +57,7 @@ const KINDS = {
   fourier: ['dense', 8, ['--no-tune', '--drift', 'affine+fourier:p=20,eta=2', '--diffusion', 'fourier:p=20,eta=2']],
   nystrom: ['dense', 8, ['--no-tune', '--drift', 'nystrom:m=12,of=gauss,eta=2', '--diffusion', 'nystrom:m=6,of=poly,degree=2']],
   rates: ['lotka-volterra', 8, ['--no-tune', '--lower', '0', '--drift', 'poly:degree=2', '--diffusion', 'rates:degree=2']],
+  bounded: ['wright-fisher', 20, ['--no-tune', '--lower', '0', '--upper', '1', '--drift', 'affine', '--diffusion', 'rates:degree=2']], // on both sides
   root: ['lotka-volterra', 8, ['--no-tune', '--lower', '0', '--drift', 'poly:degree=2', '--diffusion', 'poly:degree=2,in=root']],
   averages: ['doublewell', 20, ['--folds', '2', '--noise', 'none']], // of several kernels
   absorbed: ['feller', 20, ['--no-tune', '--lower', '0', '--drift', 'linear', '--diffusion', 'rates:degree=1']],
@@ -378,6 +379,41 @@ const tests = {
       assert.deepEqual(faults, []);
       await context.close();
     }
+  },
+  // Of a plane that is chosen the legend has the lines of its own states, and only those that are in the picture.
+  async 'the legend follows the plane'(browser) {
+    const lines = ['t,x,y,z'];
+    for (let i = 0; i < 200; i++) lines.push([i / 10, Math.sin(i * i), Math.sin(3 * i), 5 + Math.sin(0.7 * i * i)].join(','));
+    writeFileSync(join(folder, 'three.csv'), lines.join('\n') + '\n');
+    sock('fit', 'three.csv', '--no-tune', '--drift', 'affine', '--diffusion', 'constant', '-o', 'three.sock', '--quiet');
+    sock('report', 'three.sock', 'three.csv', '-o', 'three.html', '--quiet');
+    const { page, context, faults } = await openPage(browser, 'three.html');
+    const keys = () => page.evaluate(() => [...document.querySelectorAll('#live .keys .key')].filter((k) => !k.hidden).map((k) => k.innerText.trim()).filter((k) => / is 0$/.test(k)));
+    const zeros = async (k, l) => { // lines of f_k that the plane of x and z has, by its signs on a grid
+      const at = await page.evaluate(() => [...document.querySelectorAll('#live .stage input[type=number]')].map((e) => Number(e.value)));
+      const f = await page.evaluate(([x0, own, other]) => {
+        const signs = new Set();
+        for (let i = 0; i <= 40; i++) for (let j = 0; j <= 40; j++) {
+          const x = [...x0];
+          x[own] = (own === 2 ? 4 : -1) + 2 * i / 40; x[other] = (other === 2 ? 4 : -1) + 2 * j / 40;
+          signs.add(window.sock.fields(x)[0][own] < 0);
+        }
+        return signs.size;
+      }, [at, k, l]);
+      return f === 2;
+    };
+    const choose = page.locator('#live .stage select');
+    const first = await keys();
+    assert.ok(first.length && first.every((k) => /^f of [xy] is 0$/.test(k)), first);
+    await choose.nth(2).selectOption('2');
+    for (const [name, k, l] of [['x', 0, 2], ['z', 2, 0]]) if (await zeros(k, l)) assert.ok((await keys()).includes(`f of ${name} is 0`), `${name} of ${await keys()}`);
+    assert.ok(!(await keys()).includes('f of y is 0'));
+    const y = page.locator('#live .stage input[type=number]').nth(1); // far away, it moves all lines out of the picture
+    await y.fill('1e6');
+    await y.dispatchEvent('change');
+    assert.deepEqual(await keys(), []);
+    assert.deepEqual(faults, []);
+    await context.close();
   },
   // Starts are typed, and means told, in units of p; the model's state is its logarithm.
   async 'logarithms are shown in the units of the data'(browser) {
