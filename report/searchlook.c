@@ -25,15 +25,19 @@ static search_entry *find(search_look *look, const char *kernel)
     return NULL;
 }
 
-static int add_place(search_entry *e, double l, double score)
+/* For so many places more. */
+static int make_room(search_entry *e, size_t more)
 {
-    if (!(l > 0) || !isfinite(score)) return 1;
-    double(*longer)[2] = realloc(e->curve, (e->count + 1) * sizeof *longer);
-    if (!longer) return 0;
-    e->curve = longer;
+    double(*longer)[2] = realloc(e->curve, (e->count + more) * sizeof *longer);
+    if (longer) e->curve = longer;
+    return longer != NULL;
+}
+
+static void add_place(search_entry *e, double l, double score)
+{
+    if (!(l > 0) || !isfinite(score)) return;
     e->curve[e->count][0] = log10(l);
     e->curve[e->count++][1] = score;
-    return 1;
 }
 
 /* A later stage replaces an earlier one; the rows of a grid are places of one curve. */
@@ -48,10 +52,10 @@ static int take_row(search_look *look, const sk_search_row *row, size_t number)
         e->count = 0; /* else the old one stays: later stages look near the last best alone */
     e->order = number;
     e->kernel = row->kernel, e->stage = row->stage, e->eta = length_scale(row->kernel);
-    int good = 1;
-    for (size_t i = 0; longer && i < row->places; i++)
-        good = add_place(e, row->curve[2 * i], row->curve[2 * i + 1]) && good;
-    return !grid && e->count ? good : add_place(e, row->l, row->score);
+    if (!make_room(e, row->places + 1)) return 0;
+    for (size_t i = 0; longer && i < row->places; i++) add_place(e, row->curve[2 * i], row->curve[2 * i + 1]);
+    if (grid || !e->count) add_place(e, row->l, row->score);
+    return 1;
 }
 
 static int by_score(const void *a, const void *b)

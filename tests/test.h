@@ -15,6 +15,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* TEST_FILTER=PATTERN in the environment: the tests of that name alone, with * and ?. */
+__attribute__((constructor)) static inline void take_filter(void)
+{
+    const char *filter = getenv("TEST_FILTER");
+    if (filter) cmocka_set_test_filter(filter);
+}
+
+/* Whether a sanitizer or Valgrind looks on (tests/CMakeLists.txt sets SOCK_VALGRIND), under which all takes many times
+ * as long. As many places of memory are seen in few cases as in many; but a share or a mean is made of as many as ever,
+ * or has the errors of fewer. */
+static inline bool is_slow_run(void)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#else
+    return getenv("SOCK_VALGRIND") != NULL;
+#endif
+}
+
 /* |value - expected| <= tolerance * max(|expected|, scale); says both numbers when it fails. */
 static inline void assert_close(double value, double expected, double tolerance, double scale)
 {

@@ -121,22 +121,38 @@ static sock_status call_fit_files(world *w)
     return keep_model(status, model);
 }
 
+static sock_status planned(world *w, char *plan, size_t room)
+{
+    const char *const path = w->csv;
+    sock_options *opts = NULL;
+    snprintf(plan, room, "%s/made.plan", w->folder);
+    remove(plan);
+    sock_status status = stream_options(w, &opts);
+    if (status >= 0) status = sock_plan_files(w->ctx, 1, &path, opts, plan);
+    assert_int_equal(access(plan, F_OK) == 0, status >= 0); /* whole or not there */
+    sock_options_free(opts);
+    return status;
+}
+
+static sock_status call_plan_alone(world *w)
+{
+    char plan[512];
+    const sock_status status = planned(w, plan, sizeof plan);
+    remove(plan);
+    return status;
+}
+
 /* The plan, and the fit by it. */
 static sock_status call_plan(world *w)
 {
     const char *const path = w->csv;
-    char plan[512];
+    char plan[512] = "";
     sock_model *model = NULL;
-    sock_options *opts = NULL, *by = sock_options_new(w->ctx);
-    snprintf(plan, sizeof plan, "%s/made.plan", w->folder);
-    remove(plan);
-    sock_status status = by ? stream_options(w, &opts) : SOCK_ENOMEM;
-    if (status >= 0) status = sock_plan_files(w->ctx, 1, &path, opts, plan);
-    assert_int_equal(access(plan, F_OK) == 0, status >= 0); /* whole or not there */
+    sock_options *by = sock_options_new(w->ctx);
+    sock_status status = by ? planned(w, plan, sizeof plan) : SOCK_ENOMEM;
     if (status >= 0) status = sock_options_set(w->ctx, by, "plan", plan);
     if (status >= 0) status = sock_options_set(w->ctx, by, "scratch", w->folder);
     if (status >= 0) status = sock_fit_files(w->ctx, 1, &path, by, &model);
-    sock_options_free(opts);
     sock_options_free(by);
     remove(plan);
     return keep_model(status, model);
@@ -954,6 +970,42 @@ static void test_faults__an_allocation_fails(void **state)
     print_message("%ld runs with a failed allocation\n", w->runs);
 }
 
+typedef struct tally {
+    sock_context *ctx;
+    const char *stage;
+    long allocations; /* when the stage is told for the first time */
+} tally;
+
+static int count_until(void *user, const char *stage, double fraction)
+{
+    (void)fraction;
+    tally *c = user;
+    if (!c->allocations && strstr(stage, c->stage)) c->allocations = sk_allocations(c->ctx);
+    return 0;
+}
+
+/* The table of a search that is thrown away, that inputs are chosen with, and of one that ends with its plan: rows that
+ * were lost must be told there too. One thread, so that the k-th is always the same; each alone, since all that follow
+ * would be noticed later. */
+static void every_one_before(world *w, const struct call *c, const char *stage)
+{
+    tally until = {w->ctx, stage, 0};
+    must(w, sock_set_threads(w->ctx, 1));
+    sock_set_monitor(w->ctx, count_until, &until);
+    const long before = sk_allocations(w->ctx);
+    must(w, c->fn(w));
+    sock_set_monitor(w->ctx, NULL, NULL);
+    assert_true(until.allocations > before);
+    for (long k = 1; k <= until.allocations - before; k++)
+        if (!fails_at(w, c, k, true)) fail_msg("%s: allocation %ld was not made again", c->name, k);
+}
+
+static void test_faults__an_allocation_for_a_table_fails(void **state)
+{
+    every_one_before(*state, &(struct call){"sock_fit, input", call_fit_inputs, false}, "inputs");
+    every_one_before(*state, &(struct call){"sock_plan_files", call_plan_alone, false}, "screen: diffusion");
+}
+
 /* ---- Interrupts ---- */
 
 typedef struct watch {
@@ -1014,6 +1066,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_faults__an_allocation_fails, make_world, free_world),
+        cmocka_unit_test_setup_teardown(test_faults__an_allocation_for_a_table_fails, make_world, free_world),
         cmocka_unit_test_setup_teardown(test_faults__the_monitor_says_stop, make_world, free_world),
         cmocka_unit_test_setup_teardown(test_faults__a_full_disk, make_world, free_world),
     };

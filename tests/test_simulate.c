@@ -807,7 +807,5 @@ int main(void)
         cmocka_unit_test(test_simulate__each_argument_is_checked),
         cmocka_unit_test(test_simulate__survives_every_failed_allocation),
     };
-    const char *only = getenv("TEST_FILTER"); /* ThreadSanitizer is slow: it runs the tests with threads alone */
-    if (only) cmocka_set_test_filter(only);
     return cmocka_run_group_tests(tests, setup, teardown);
 }

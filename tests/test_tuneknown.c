@@ -13,17 +13,13 @@ static double slope(const sock_model *model)
 
 /* ---- Known processes ---- */
 
-/* h = 0.05, 20000 intervals: the standard error of the slope is sqrt(2 / T) = 0.045. The sanitizers look at a fifth of
- * them, with the errors that belong to it. */
+/* h = 0.05, 20000 intervals: the standard error of the slope is sqrt(2 / T) = 0.045. Sanitizers and Valgrind look at a
+ * fifth of them, with the errors that belong to it. */
 static void test_tuneknown__finds_the_slope_of_ornstein_uhlenbeck(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_ADDRESS__
-    size_t paths = 40;
-#else
-    size_t paths = 200;
-#endif
-    double wider = sqrt(200 / (double)paths);
+    const size_t paths = is_slow_run() ? 40 : 200;
+    const double wider = sqrt(200 / (double)paths);
     sock_data *data = data_of(1, paths, 101, 0.05, ou_paths(1, paths, 101, 0.05, 1, 1));
     sock_model *model = fit(data, NULL);
     assert_close(slope(model), -1, 0.12 * wider, 1);

@@ -49,6 +49,7 @@ static sock_status keep_plan(const sk_search *s)
 {
     sk_plan plan;
     if (!s->spec->stream || !s->spec->keep_plan) return SOCK_OK;
+    SK_TRY(sk_search_logged(s)); /* it is in the plan */
     SK_TRY(sk_plan_make(s, &plan));
     plan.search = s->told->search; /* lent */
     plan.noise = s->told->noise;

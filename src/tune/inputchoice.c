@@ -374,6 +374,7 @@ sock_status sk_choose_inputs(sock_context *ctx, const sk_tune_spec *spec, sk_inp
     SK_GO(sk_search_new(ctx, &all, &scratch, &s));
     if (sk_too_few(s->rows->n)) goto out; /* constants will be taken */
     SK_GO(select_twice(s, out, gain));
+    SK_GO(sk_search_logged(s));
     for (size_t k = 0; k < m; k++) {
         told->input[k].gain_f = gain[k];
         told->input[k].gain_a = gain[m + k];

@@ -55,6 +55,12 @@ void sk_search_log_trial(sk_search *s, const sk_stage *stage, const sk_candidate
     if (stage->curves && trial->grid) log_curve(s, trial);
 }
 
+sock_status sk_search_logged(const sk_search *s)
+{
+    if (s->told->search.status >= 0) return SOCK_OK;
+    return sk_fail(s->ctx, SOCK_ENOMEM, "out of memory: the table of the search");
+}
+
 /* Indices of the shares above 0, the largest first; equal ones as they are listed. The number of them. */
 static size_t by_share(size_t count, const double *share, size_t *order)
 {
@@ -143,6 +149,6 @@ sock_status sk_search_describe(const sk_search *s, const sk_choice *choice)
     told->steps = s->rows->n;
     told->limited = s->limited;
     told->skipped = s->skipped;
-    if (told->search.status < 0) return sk_fail(s->ctx, SOCK_ENOMEM, "out of memory: the table of the search");
+    SK_TRY(sk_search_logged(s));
     return told->drift_best ? SOCK_OK : SOCK_ENOMEM;
 }

@@ -172,6 +172,9 @@ void sk_search_log(sk_search *s, const char *stage, const char *field, const cha
                    bool edge, double seconds);
 void sk_search_log_trial(sk_search *s, const sk_stage *stage, const sk_candidate *candidate, const sk_trial *trial);
 
+/* SOCK_ENOMEM when a row or a name was lost on the way: those who write go on, and the end looks. */
+sock_status sk_search_logged(const sk_search *s);
+
 /* What was chosen, into the outcome; scale and floor are left to sk_scaling_finish. */
 sock_status sk_search_describe(const sk_search *s, const sk_choice *choice);
 
