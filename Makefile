@@ -35,6 +35,7 @@ test-cuda: release ## what needs a card: the plugin against the processor (skipp
 
 test-full: test ## the quick tier, then the Valgrind runs, clang-tidy and the analyzers
 	@$(CTEST) --test-dir build -L full
+	@$(CTEST) --test-dir build/asan -L full
 
 asan: ## the quick tier under AddressSanitizer (with leaks) and UndefinedBehaviorSanitizer
 	@cmake --preset asan >/dev/null

@@ -400,10 +400,12 @@ static void test_drift__refuses_what_cannot_be(void **state)
     sock_data_free(data);
 }
 
-/* Every allocation fails once: a clear status each time, and success in the end. */
+/* Every allocation fails once: a clear status each time, and success in the end. Those of the diffusion:
+ * test_diffusionsystem.c, test_faults.c. */
 static void test_drift__every_allocation_may_fail(void **state)
 {
     bench *b = *state;
+    set(b, "diffusion", "none");
     sock_data *data = make_data(b, 2, 3, 6, NULL, 0);
     const char *kernel[] = {"gauss", "poly:degree=2", "fourier:p=20", "nystrom:m=5,of=gauss", "curlfree"};
     for (int i = 0; i < 5; i++) {

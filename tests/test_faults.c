@@ -4,8 +4,8 @@
  * alone, then does its work as ever.
  *
  * Which k: with SOCK_TRUST=1 in the environment every one, in both ways (as long as the call's share of TRUST_SECONDS
- * lasts, then each twice the one before); else all up to 40, then each 1.6 times the one before, the two ways in turn.
- */
+ * lasts, then each twice the one before); else all up to 40 (20 stops), then each 1.6 times the one before, the two
+ * ways in turn. */
 #define _GNU_SOURCE
 #include "arrowtable.h"
 #include "test.h"
@@ -929,10 +929,10 @@ static double given_seconds(void)
     return text && thorough() ? 0.5 * strtod(text, NULL) : 0;
 }
 
-static long next_place(long k, double end)
+static long next_place(long k, long all, double end)
 {
     if (end > 0 && seconds_now() > end) return 2 * k;
-    return k < 40 || thorough() ? k + 1 : (long)((double)k * 1.6);
+    return k < all || thorough() ? k + 1 : (long)((double)k * 1.6);
 }
 
 /* ---- Memory ---- */
@@ -962,7 +962,8 @@ static void test_faults__an_allocation_fails(void **state)
         for (int alone = 0; alone <= thorough(); alone++) {
             bool turn = alone;
             const double end = end_of_share(begin, given, 2 * (CALLS - c) - (size_t)alone);
-            for (long k = 1; fails_at(w, &calls[c], k, turn); k = next_place(k, end)) turn = thorough() ? alone : !turn;
+            for (long k = 1; fails_at(w, &calls[c], k, turn); k = next_place(k, 40, end))
+                turn = thorough() ? alone : !turn;
         }
         must(w, calls[c].fn(w));
         if (thorough()) print_message("%s: %ld\n", calls[c].name, w->runs - runs);
@@ -1032,7 +1033,7 @@ static void test_faults__the_monitor_says_stop(void **state)
         must(w, calls[c].fn(w));
         const long count = v.seen;
         const double end = end_of_share(begin, given, CALLS - c);
-        for (long k = 1; k <= count; k = next_place(k, end)) {
+        for (long k = 1; k <= count; k = next_place(k, 20, end)) {
             v = (watch){0, k};
             sock_status status = calls[c].fn(w);
             runs++;
