@@ -932,7 +932,7 @@ static double given_seconds(void)
 static long next_place(long k, long all, double end)
 {
     if (end > 0 && seconds_now() > end) return 2 * k;
-    return k < all || thorough() ? k + 1 : (long)((double)k * 1.6);
+    return k < (is_slow_run() ? all / 4 : all) || thorough() ? k + 1 : (long)((double)k * 1.6);
 }
 
 /* ---- Memory ---- */

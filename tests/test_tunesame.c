@@ -207,12 +207,12 @@ static void test_tunesame__named_length_scale_is_in_the_datas_units(void **state
 static void test_tunesame__score_of_constants_does_not_depend_on_what_is_named(void **state)
 {
     (void)state;
-    static const char *const named[][5] = {{"drift", "gauss:eta=2"},
-                                           {"diffusion", "gauss:eta=4"},
-                                           {"drift", "gauss:eta=2", "diffusion", "gauss:eta=40"},
-                                           {"drift", "nystrom:m=10,eta=20"},
-                                           {"drift", "affine"},
-                                           {"diffusion", "constant"}};
+    static const char *const named[][11] = {{"drift", "gauss:eta=2", QUICK},
+                                            {"diffusion", "gauss:eta=4", QUICK},
+                                            {"drift", "gauss:eta=2", "diffusion", "gauss:eta=40", QUICK},
+                                            {"drift", "nystrom:m=10,eta=20", QUICK},
+                                            {"drift", "affine", QUICK},
+                                            {"diffusion", "constant", QUICK}};
     static const double unit[] = {1, 32};
     sock_data *plain = small_set(), *data = in_units(plain, unit);
     double first = NAN;

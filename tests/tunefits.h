@@ -99,7 +99,8 @@ static inline double *ou_paths(size_t d, size_t trajectories, size_t points, dou
 }
 
 /* Without full matrices a, the polish and half of the folds, which take most of the time in two dimensions. */
-static const char *const quick[] = {"diagonal", "yes", "polish", "no", "folds", "3", NULL};
+#define QUICK "diagonal", "yes", "polish", "no", "folds", "3"
+static const char *const quick[] = {QUICK, NULL};
 
 enum { SMALL_PATHS = 12, SMALL_POINTS = 9 };
 
