@@ -29,14 +29,22 @@ static int unknown_truth(const cli *c, const char *source)
                            sk_meant(&near, meant), list);
 }
 
+/* The number of the error, or 0 when it can be opened. */
+static int error_of_opening(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file) return errno;
+    fclose(file);
+    return 0;
+}
+
 int truth_load(const cli *c, truth *t)
 {
     if (!t->source) return -1;
     const sys_system *by_name = sys_find(t->source);
-    FILE *file = by_name ? NULL : strcmp(t->source, "-") == 0 ? stdin : fopen(t->source, "rb");
-    if (!by_name && !file && errno == ENOMEM) return cli_fail(c, SOCK_ENOMEM);
-    if (!by_name && !file) return unknown_truth(c, t->source);
-    if (file && file != stdin) fclose(file);
+    const int error = by_name || strcmp(t->source, "-") == 0 ? 0 : error_of_opening(t->source);
+    if (error == ENOMEM) return cli_fail(c, SOCK_ENOMEM);
+    if (error) return unknown_truth(c, t->source);
     uint64_t seed = (uint64_t)strtod(sock_options_get(c->opts, "seed"), NULL);
     sock_status status = sys_load(c->ctx, t->source, seed, &t->instance);
     if (status >= 0) status = sys_truth(c->ctx, t->instance, &t->model);
