@@ -973,6 +973,14 @@ def _two_that_tell(frame: Any, time: Any, others: Sequence[Any]) -> List[str]:
     return found
 
 
+def _without_times(names: Sequence[Any]) -> str:
+    """What to do about a table none of whose columns is a time."""
+    begins = [found[1] for found in (re.fullmatch(r"(.*?)[0-9]+(?:\.[0-9]+)?", str(name)) for name in names) if found]
+    if any(begins.count(begin) > 2 for begin in begins):
+        return "if each row is a trajectory and the names of the columns hold its times (wide form), wide=True reads them so"
+    return "a table without a course in time is none for this package"
+
+
 def _ask_for_id(frame: Any, time: Any, t: Array) -> None:
     """Refuses what no column calls several trajectories where another column says so: points at the same time, or times
     that begin anew wherever it changes, and nowhere else."""
@@ -1041,9 +1049,12 @@ def _time_column(frame: Any, options: Mapping[str, Any]) -> Tuple[Any, Any]:
         frame = frame.assign(**{name: frame.index})
         return frame, name
     if time is None and options.get("dt") in (None, "auto"):
+        when = next((c for c in frame.columns if frame[c].dtype.kind in "mM"), None)
+        if when is not None:
+            raise InputError(f"there is no column for the time (t, time, date, or the like); {when} holds dates: time={when!r} takes it")
         raise InputError(
             "there is no column for the time (t, time, date, or the like), and no index of dates; name it with time=, or give the "
-            f"time step with dt=; columns: {', '.join(map(str, frame.columns))}; a table without a course in time is none for this package"
+            f"time step with dt=; columns: {', '.join(map(str, frame.columns))}; {_without_times(frame.columns)}"
         )
     if time is not None and options.get("dt") not in (None, "auto"):
         raise UsageError(f"dt was given, and column {time} holds the times; give one of the two (time='none' leaves the column out)")

@@ -115,6 +115,16 @@ def test_pairs_and_arrays_turned_round():
         sock.Trajectories(np.tile(X, (6, 1)), dt=1.0)
 
 
+def test_what_to_do_without_a_time():
+    wide = pandas.DataFrame({"who": list("abc"), **{str(1960 + k): [1.0 + k, 2.0, 3.0 - k] for k in range(4)}})
+    for frame, match in ((wide, r"wide form\), wide=True reads them so"),
+                         (pandas.DataFrame({"when": pandas.date_range("2024-01-01", periods=5), "x": X[:5]}), "when holds dates: time='when' takes it"),
+                         (pandas.DataFrame({"dose": X, "x1": X[::-1]}), "without a course in time is none for this package")):
+        with pytest.raises(sock.InputError, match=match):
+            sock.Trajectories(frame)
+    assert len(sock.Trajectories(wide, wide=True)) == 3
+
+
 def test_truths_are_no_states_and_can_be_inputs():
     on = np.arange(N) // 3 % 2 == 0
     frame = pandas.DataFrame({"t": np.arange(N), "x": X, "on": on})

@@ -215,7 +215,10 @@ time_column <- function(frame, asked, needed = TRUE) {
   dated <- Filter(function(n) inherits(frame[[n]], c("Date", "POSIXt")), names(frame))
   if (length(dated)) stop("there is no column for the time (t, time, date, or the like); ", dated[1], " holds dates: time = \"", dated[1], "\" takes it", call. = FALSE)
   stop("there is no column for the time (t, time, date, or the like); name it with time =, or give the time step with dt =; the columns are: ",
-       paste(names(frame), collapse = ", "), "; a table without a course in time is none for this package", call. = FALSE)
+       paste(names(frame), collapse = ", "), "; ",
+       if (max(0L, table(sub("[0-9]+([.][0-9]+)?$", "", grep("[0-9]$", names(frame), value = TRUE)))) > 2L)
+         "if each row is a trajectory and the names of the columns hold its times (wide form), wide = TRUE reads them so"
+       else "a table without a course in time is none for this package", call. = FALSE)
 }
 
 # Two columns that together tell the points of one time apart, with the fewest values; NULL: none, or too many to try.

@@ -306,6 +306,7 @@ fails(sock_data(datasets::CO2), "no column for the time.*without a course in tim
 fails(sock_data(data.frame(when = Sys.Date() + 0:5, x = c(1, 3, 2, 4, 3, 5))), "when holds dates: time = \"when\" takes it")
 fails(sock_data(data.frame(t = c(0, 0, 0), x = 1:3)), "rows 1 and 2 have the same time \\(t\\).*time = another time")
 fails(sock_data(data.frame(t = 0:2, x = c(1, 3, 2), arm = c("a", "b", "a")), input = "arm"), "as.numeric\\(arm == \"b\"\\) makes 0 and 1 of it")
+fails(sock_data(data.frame(who = c("a", "b"), X1960 = 1:2, X1961 = 2:3, X1962 = 4:3)), "wide = TRUE reads them so")
 truths <- data.frame(t = 0:9, x = sin(0:9), on = 0:9 %% 4 > 1)
 stopifnot(identical(sock_data(truths)$names, "x"), "on" %in% colnames(sock:::values_of(sock_data(truths, input = "on"))))
 stopifnot(identical(sock_data(truths, state = "on")$names, "on"))
