@@ -1,5 +1,5 @@
 /* cudaengine.cu - engine.h on a card: cuBLAS, cuSOLVER, and a kernel for each kind of element. All in double precision,
- * on one stream. What is asked for is done in order; engine_state waits for it. */
+ * on one stream, and another for what goes aside. What is asked for is done in order; engine_state waits for it. */
 #include "engine.h"
 
 #include <cublas_v2.h>
@@ -10,16 +10,29 @@
 #include <cstdlib>
 #include <cstring>
 
+/* A large array for the host, whose pages may be new: several threads take parts of it, each by way of memory that
+ * stays where it is, which the card fills five times as fast. */
+enum { GETTERS = 8, STAGE = 1 << 22, LARGE = 1 << 26 };
+
 struct engine {
     int number, state;
     char reason[160];
-    cudaStream_t stream;
-    cublasHandle_t blas;
+    cudaStream_t stream; /* one of these */
+    cudaStream_t streams[2];
+    cublasHandle_t blas; /* one of these */
+    cublasHandle_t handles[2];
+    cudaEvent_t turn;
     cusolverDnHandle_t solver;
     cusolverDnParams_t params;
-    int *info; /* of a factorisation, on the card */
-    void *work, *host;
-    size_t room, host_room;
+    int *info; /* of a factorisation, on the card: one for each stream */
+    struct {
+        void *work, *host;
+        size_t room, host_room;
+    } space[2]; /* of cuSOLVER, for each stream */
+    int side;   /* which of the two */
+    cudaMemPool_t pool; /* NULL: the card has none */
+    void *stage[GETTERS];
+    cudaStream_t getting[GETTERS];
 };
 
 /* ---- Failures ---- */
@@ -63,6 +76,8 @@ void engine_begin(engine *e)
     e->reason[0] = 0;
     good(e, cudaSetDevice(e->number));
     cudaGetLastError(); /* what an earlier operation left; errors that stay come back below */
+    engine_back(e);
+    good(e, cudaStreamSynchronize(e->streams[1]));
     good(e, cudaStreamSynchronize(e->stream));
 }
 
@@ -78,13 +93,21 @@ const char *engine_error(const engine *e) { return e->reason; }
 
 /* ---- Opening ---- */
 
+static void open_pool(engine *e);
+
 static bool open_handles(engine *e)
 {
     if (!good(e, cudaSetDevice(e->number))) return false;
-    if (!good(e, cudaStreamCreateWithFlags(&e->stream, cudaStreamNonBlocking))) return false;
-    if (!good(e, cublasCreate(&e->blas)) || !good(e, cublasSetStream(e->blas, e->stream))) return false;
+    for (int i = 0; i < 2; i++)
+        if (!good(e, cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking)) ||
+            !good(e, cublasCreate(&e->handles[i])) || !good(e, cublasSetStream(e->handles[i], e->streams[i])))
+            return false;
+    e->stream = e->streams[0];
+    e->blas = e->handles[0];
+    if (!good(e, cudaEventCreateWithFlags(&e->turn, cudaEventDisableTiming))) return false;
     if (!good(e, cusolverDnCreate(&e->solver)) || !good(e, cusolverDnSetStream(e->solver, e->stream))) return false;
-    return good(e, cusolverDnCreateParams(&e->params)) && good(e, cudaMalloc((void **)&e->info, sizeof *e->info));
+    open_pool(e);
+    return good(e, cusolverDnCreateParams(&e->params)) && good(e, cudaMalloc((void **)&e->info, 2 * sizeof *e->info));
 }
 
 int engine_open(int number, engine **out, char name[32], char about[160], double *memory)
@@ -120,36 +143,136 @@ int engine_open(int number, engine **out, char name[32], char about[160], double
 void engine_close(engine *e)
 {
     cudaSetDevice(e->number);
-    cudaFree(e->work);
+    for (size_t i = 0; i < 2; i++) {
+        cudaFree(e->space[i].work);
+        free(e->space[i].host);
+    }
     cudaFree(e->info);
-    free(e->host);
+    for (size_t i = 0; i < GETTERS; i++) {
+        if (e->getting[i]) cudaStreamDestroy(e->getting[i]);
+        cudaFreeHost(e->stage[i]);
+    }
     if (e->params) cusolverDnDestroyParams(e->params);
     if (e->solver) cusolverDnDestroy(e->solver);
-    if (e->blas) cublasDestroy(e->blas);
-    if (e->stream) cudaStreamDestroy(e->stream);
+    if (e->turn) cudaEventDestroy(e->turn);
+    for (size_t i = 0; i < 2; i++) {
+        if (e->handles[i]) cublasDestroy(e->handles[i]);
+        if (e->streams[i]) cudaStreamSynchronize(e->streams[i]);
+        if (e->streams[i]) cudaStreamDestroy(e->streams[i]);
+    }
+    if (e->pool) cudaMemPoolDestroy(e->pool);
     free(e);
 }
 
+/* ---- Two streams ---- */
+
+static const char not_definite[] = "the matrix is not positive definite";
+
+/* What the last factorisation of a stream says: not 0 is an answer, not a crash. */
+static void look(engine *e, int side, int state, const char *reason)
+{
+    int info = 0;
+    engine_get(e, &info, e->info + side, sizeof info);
+    if (info != 0) engine_fail(e, state, reason);
+}
+
+static void turn_to(engine *e, int which)
+{
+    e->side = which;
+    e->stream = e->streams[which];
+    e->blas = e->handles[which];
+    good(e, cusolverDnSetStream(e->solver, e->stream));
+}
+
+static void wait_for(engine *e, int which)
+{
+    good(e, cudaEventRecord(e->turn, e->streams[which]));
+    good(e, cudaStreamWaitEvent(e->streams[1 - which], e->turn, 0));
+}
+
+void engine_aside(engine *e)
+{
+    wait_for(e, 0);
+    turn_to(e, 1);
+}
+
+void engine_back(engine *e) { turn_to(e, 0); }
+
+void engine_join(engine *e)
+{
+    wait_for(e, 1);
+    look(e, 1, SK_DEVICE_NUMERIC, not_definite);
+}
+
 /* ---- Memory ---- */
+
+/* What was used goes back to a pool, which keeps up to so much of it for the next operation: new memory of the card and
+ * its return take half a millisecond each. */
+static const uint64_t most_kept = (uint64_t)4 << 30;
+
+static void open_pool(engine *e)
+{
+    int there = 0;
+    int waits = 0; /* no stream shall wait for memory that the other one gives back */
+    uint64_t keep = most_kept;
+    cudaMemPoolProps props;
+    memset(&props, 0, sizeof props);
+    props.allocType = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    props.location.id = e->number;
+    if (cudaDeviceGetAttribute(&there, cudaDevAttrMemoryPoolsSupported, e->number) != cudaSuccess || !there) return;
+    if (cudaMemPoolCreate(&e->pool, &props) != cudaSuccess ||
+        cudaMemPoolSetAttribute(e->pool, cudaMemPoolAttrReleaseThreshold, &keep) != cudaSuccess ||
+        cudaMemPoolSetAttribute(e->pool, cudaMemPoolReuseAllowInternalDependencies, &waits) != cudaSuccess) {
+        if (e->pool) cudaMemPoolDestroy(e->pool);
+        e->pool = NULL;
+        cudaGetLastError();
+    }
+}
+
+/* Bytes that the pool has and nobody uses. */
+static double kept_bytes(const engine *e)
+{
+    uint64_t has = 0, used = 0;
+    if (!e->pool || cudaMemPoolGetAttribute(e->pool, cudaMemPoolAttrReservedMemCurrent, &has) != cudaSuccess ||
+        cudaMemPoolGetAttribute(e->pool, cudaMemPoolAttrUsedMemCurrent, &used) != cudaSuccess)
+        return 0;
+    return (double)has - (double)used;
+}
 
 int engine_need(engine *e, double bytes, const char *what)
 {
     size_t free_bytes = 0, all = 0;
     char text[160];
-    if (!good(e, cudaMemGetInfo(&free_bytes, &all)) || bytes <= (double)free_bytes + (double)e->room) return e->state;
+    if (!good(e, cudaMemGetInfo(&free_bytes, &all))) return e->state;
+    const double own = (double)e->space[0].room + (double)e->space[1].room + kept_bytes(e);
+    if (bytes <= (double)free_bytes + own) return e->state;
     snprintf(text, sizeof text, "%s needs %.3g GB of the card, %.3g GB are free", what, 1e-9 * bytes,
-             1e-9 * (double)free_bytes);
+             1e-9 * ((double)free_bytes + own));
     return engine_fail(e, SK_DEVICE_MEMORY, text);
 }
 
+/* A pool that is in pieces gives back what nobody uses before memory is said to be short. */
 void *engine_new(engine *e, size_t bytes)
 {
     void *at = NULL;
+    const size_t room = bytes ? bytes : 1;
     if (e->state != SK_DEVICE_DONE) return NULL;
-    return good(e, cudaMalloc(&at, bytes ? bytes : 1)) ? at : NULL;
+    if (!e->pool) return good(e, cudaMalloc(&at, room)) ? at : NULL;
+    if (cudaMallocFromPoolAsync(&at, room, e->pool, e->stream) == cudaSuccess) return at;
+    cudaGetLastError();
+    if (!good(e, cudaStreamSynchronize(e->stream)) || !good(e, cudaMemPoolTrimTo(e->pool, 0))) return NULL;
+    return good(e, cudaMallocFromPoolAsync(&at, room, e->pool, e->stream)) ? at : NULL;
 }
 
-void engine_free(engine *, void *at) { cudaFree(at); } /* waits for the card */
+void engine_free(engine *e, void *at)
+{
+    if (!at) return;
+    if (e->pool)
+        cudaFreeAsync(at, e->stream); /* behind all that was asked for */
+    else
+        cudaFree(at); /* waits for the card */
+}
 
 /* The host's memory is pageable and the caller's: a copy has ended when the call returns. */
 void engine_put(engine *e, void *to, const void *from, size_t bytes)
@@ -159,12 +282,9 @@ void engine_put(engine *e, void *to, const void *from, size_t bytes)
         good(e, cudaStreamSynchronize(e->stream));
 }
 
-/* A large array for the host, whose pages may be new: several threads take parts of it, each by way of memory that
- * stays where it is, which the card fills five times as fast. */
-enum { GETTERS = 8, STAGE = 1 << 22, LARGE = 1 << 26 };
-
 typedef struct getter {
     engine *e;
+    size_t which;
     char *to;
     const char *from;
     size_t bytes;
@@ -174,19 +294,17 @@ typedef struct getter {
 static void *get_part(void *arg)
 {
     getter *g = (getter *)arg;
-    void *stage = NULL;
-    cudaStream_t stream = NULL;
+    void *&stage = g->e->stage[g->which];
+    cudaStream_t &stream = g->e->getting[g->which];
     g->error = cudaSetDevice(g->e->number);
-    if (g->error == cudaSuccess) g->error = cudaMallocHost(&stage, STAGE);
-    if (g->error == cudaSuccess) g->error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    if (g->error == cudaSuccess && !stage) g->error = cudaMallocHost(&stage, STAGE);
+    if (g->error == cudaSuccess && !stream) g->error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     for (size_t done = 0, now; g->error == cudaSuccess && done < g->bytes; done += now) {
         now = g->bytes - done < STAGE ? g->bytes - done : STAGE;
         g->error = cudaMemcpyAsync(stage, g->from + done, now, cudaMemcpyDeviceToHost, stream);
         if (g->error == cudaSuccess) g->error = cudaStreamSynchronize(stream);
         if (g->error == cudaSuccess) memcpy(g->to + done, stage, now);
     }
-    if (stream) cudaStreamDestroy(stream);
-    cudaFreeHost(stage);
     return NULL;
 }
 
@@ -199,7 +317,7 @@ static void get_large(engine *e, char *to, const char *from, size_t bytes)
     if (!good(e, cudaStreamSynchronize(e->stream))) return;
     for (size_t i = 0; i < GETTERS; i++) {
         const size_t begin = i * each, end = i + 1 < GETTERS ? begin + each : bytes;
-        part[i] = {e, to + begin, from + begin, end - begin, cudaSuccess};
+        part[i] = {e, i, to + begin, from + begin, end - begin, cudaSuccess};
         runs[i] = pthread_create(&thread[i], NULL, get_part, &part[i]) == 0;
         if (!runs[i]) get_part(&part[i]);
     }
@@ -235,21 +353,23 @@ void engine_zero(engine *e, void *at, size_t bytes)
 /* Work space for cuSOLVER, kept until a larger one is needed. */
 static bool make_room(engine *e, size_t bytes, size_t host_bytes)
 {
+    auto &space = e->space[e->side];
     if (e->state != SK_DEVICE_DONE) return false;
-    if (bytes > e->room) {
+    if (bytes > space.room) {
         good(e, cudaStreamSynchronize(e->stream));
-        cudaFree(e->work);
-        e->work = NULL;
-        e->room = 0;
-        if (!good(e, cudaMalloc(&e->work, bytes))) return false;
-        e->room = bytes;
+        cudaFree(space.work);
+        space.work = NULL;
+        space.room = 0;
+        if (!good(e, cudaMalloc(&space.work, bytes))) return false;
+        space.room = bytes;
     }
-    if (host_bytes > e->host_room) {
-        free(e->host);
-        e->host_room = 0;
-        e->host = malloc(host_bytes);
-        if (!e->host) return engine_fail(e, SK_DEVICE_MEMORY, "the host has no memory") == SK_DEVICE_DONE;
-        e->host_room = host_bytes;
+    if (host_bytes > space.host_room) {
+        good(e, cudaStreamSynchronize(e->stream));
+        free(space.host);
+        space.host_room = 0;
+        space.host = malloc(host_bytes);
+        if (!space.host) return engine_fail(e, SK_DEVICE_MEMORY, "the host has no memory") == SK_DEVICE_DONE;
+        space.host_room = host_bytes;
     }
     return true;
 }
@@ -293,14 +413,6 @@ void engine_scale(engine *e, size_t n, double alpha, double *x)
 
 /* ---- Factorisations ---- */
 
-/* What the factorisation says: not 0 is an answer, not a crash. */
-static void look(engine *e, int state, const char *reason)
-{
-    int info = 0;
-    engine_get(e, &info, e->info, sizeof info);
-    if (info != 0) engine_fail(e, state, reason);
-}
-
 void engine_eigen(engine *e, size_t n, double *a, double *w)
 {
     size_t bytes = 0, host = 0;
@@ -311,8 +423,8 @@ void engine_eigen(engine *e, size_t n, double *a, double *w)
         !make_room(e, bytes, host))
         return;
     good(e, cusolverDnXsyevd(e->solver, e->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F,
-                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->work, bytes, e->host, host, e->info));
-    look(e, SK_DEVICE_FAILED, "an eigendecomposition did not converge");
+                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->space[e->side].work, bytes, e->space[e->side].host, host, e->info + e->side));
+    look(e, e->side, SK_DEVICE_FAILED, "an eigendecomposition did not converge");
 }
 
 void engine_cholesky(engine *e, size_t n, double *a)
@@ -325,26 +437,31 @@ void engine_cholesky(engine *e, size_t n, double *a)
         !make_room(e, bytes, host))
         return;
     good(e, cusolverDnXpotrf(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F, a, order, CUDA_R_64F,
-                             e->work, bytes, e->host, host, e->info));
-    look(e, SK_DEVICE_NUMERIC, "the matrix is not positive definite");
+                             e->space[e->side].work, bytes, e->space[e->side].host, host, e->info + e->side));
+    if (e->side == 0) look(e, 0, SK_DEVICE_NUMERIC, not_definite); /* else engine_join does */
 }
 
-/* L^-1 by a triangular solve, then its product with itself: a third of the time of cuSOLVER's inverse. */
+/* X = L^-1 by triangular solves, then X'X, both in strips whose zeros are left out: a sixth of the time of cuSOLVER's
+ * inverse. */
 void engine_invert(engine *e, size_t n, double *l)
 {
-    const int64_t order = (int64_t)n;
-    const double one = 1, zero = 0;
+    enum { STRIP = 512 };
+    const double one = 1;
     double *x = (double *)engine_new(e, n * n * sizeof *x);
     element_args a;
     a.of.matrix = {0, 0, n, x, NULL, NULL, 1, x};
     engine_zero(e, x, n * n * sizeof *x);
     engine_each(e, EACH_SHIFTED, n * n, &a);
-    if (e->state == SK_DEVICE_DONE)
+    for (size_t at = 0; e->state == SK_DEVICE_DONE && at < n; at += STRIP) {
+        const size_t columns = n - at < STRIP ? n - at : STRIP;
         good(e, cublasDtrsm_64(e->blas, CUBLAS_SIDE_LEFT, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT,
-                               order, order, &one, l, order, x, order));
-    if (e->state == SK_DEVICE_DONE)
-        good(e, cublasDsyrk_64(e->blas, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, order, order, &one, x, order, &zero, l,
-                               order));
+                               (int64_t)(n - at), (int64_t)columns, &one, l + at * (n + 1), (int64_t)n,
+                               x + at * (n + 1), (int64_t)n));
+    }
+    for (size_t at = 0; at < n; at += STRIP) {
+        const size_t rows = n - at < STRIP ? n - at : STRIP;
+        engine_gemm(e, 1, 0, rows, at + rows, n - at, 1, x + at * (n + 1), n, x + at, n, 0, l + at, n);
+    }
     engine_free(e, x);
 }
 
@@ -352,7 +469,7 @@ void engine_solve(engine *e, size_t n, size_t m, const double *l, double *b)
 {
     if (e->state == SK_DEVICE_DONE)
         good(e, cusolverDnXpotrs(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, (int64_t)n, (int64_t)m, CUDA_R_64F, l,
-                                 (int64_t)n, CUDA_R_64F, b, (int64_t)n, e->info));
+                                 (int64_t)n, CUDA_R_64F, b, (int64_t)n, e->info + e->side));
 }
 
 /* ---- Elements ---- */

@@ -31,6 +31,8 @@ enum {
     EACH_COLUMNS,  /* columns times eigenvalues that are positive */
     EACH_SHIFTED,  /* a matrix plus a multiple of 1 */
     EACH_MIRROR,   /* upper triangle := lower, times a factor */
+    EACH_SQUARES,  /* sum of the squares of the rows' matrices, from the products of their entries */
+    EACH_TURN,     /* svec of matrices on a few axes, as svec of all features */
     EACH_ENTRY,    /* of W k(X, X) W' */
     EACH_START,    /* paths */
     EACH_FEATURE,  /* at the place of a path */
@@ -66,6 +68,13 @@ typedef struct each_matrix { /* of the order p d; v: q x pairs */
     double scale;
     double *m;
 } each_matrix;
+
+typedef struct each_turn {
+    size_t p, q;                 /* features, and products of them */
+    const unsigned *one, *other; /* features of each product */
+    const double *from;          /* squares: q x q; turn: p x p, axes in columns, the last is the first */
+    double *out;                 /* squares: p x p; turn: q x products of the axes */
+} each_turn;
 
 typedef struct each_entry {
     size_t n, d, terms;
@@ -118,6 +127,7 @@ typedef struct element_args {
         each_weighted weighted;
         each_pair pair;
         each_matrix matrix;
+        each_turn turn;
         each_entry entry;
         each_feature feature;
         each_step step;
@@ -237,6 +247,28 @@ EACH void each_mirror_do(const each_matrix *a, size_t e)
     const double value = a->m[e] * a->scale;
     a->m[e] = value;
     a->m[j + i * a->q] = value;
+}
+
+/* Entry (a, b) of sum_i M_i M_i, where G has the sums of svec(M_i) svec(M_i)'. */
+EACH void each_squares_do(const each_turn *t, size_t e)
+{
+    const size_t a = e % t->p, b = e / t->p;
+    double sum = 0;
+    for (size_t c = 0; c < t->p; c++)
+        sum += (a == c ? 1 : ROOT_HALF) * (b == c ? 1 : ROOT_HALF) *
+               t->from[place_of_pair(a, c) + t->q * place_of_pair(b, c)];
+    t->out[e] = sum;
+}
+
+/* Of product (i, j) of features and product (k, l) of axes u: svec of (u_k u_l' + u_l u_k') / sqrt 2, or u_k u_k'. */
+EACH void each_turn_do(const each_turn *t, size_t e)
+{
+    const size_t row = e % t->q, i = t->one[row], j = t->other[row];
+    size_t k, l;
+    split_pair(e / t->q, &k, &l);
+    const double *one = t->from + (t->p - 1 - k) * t->p, *two = t->from + (t->p - 1 - l) * t->p;
+    const double both = k == l ? one[i] * one[j] : ROOT_HALF * (one[i] * two[j] + two[i] * one[j]);
+    t->out[e] = i == j ? both : ROOT_TWO * both;
 }
 
 /* ---- Kernels ---- */
@@ -604,6 +636,8 @@ EACH void each_write_do(const each_step *a, size_t path)
     KIND(EACH_COLUMNS, each_columns_do, matrix);                                                                       \
     KIND(EACH_SHIFTED, each_shifted_do, matrix);                                                                       \
     KIND(EACH_MIRROR, each_mirror_do, matrix);                                                                         \
+    KIND(EACH_SQUARES, each_squares_do, turn);                                                                         \
+    KIND(EACH_TURN, each_turn_do, turn);                                                                               \
     KIND(EACH_ENTRY, each_entry_do, entry);                                                                            \
     KIND(EACH_START, each_start_do, step);                                                                             \
     KIND(EACH_FEATURE, each_feature_do, feature);                                                                      \

@@ -30,6 +30,12 @@ const char *engine_error(const engine *e);
 /* SK_DEVICE_MEMORY, with how much, where fewer bytes are free. */
 int engine_need(engine *e, double bytes, const char *what);
 
+/* What is asked for from here on goes aside: beside what is asked for after engine_back, which waits for nothing.
+ * Behind engine_join all waits for what is aside, where one factorisation may be: what it says is told then. */
+void engine_aside(engine *e);
+void engine_back(engine *e);
+void engine_join(engine *e);
+
 void *engine_new(engine *e, size_t bytes);
 void engine_free(engine *e, void *at);
 void engine_put(engine *e, void *to, const void *from, size_t bytes); /* from the host */

@@ -6,20 +6,28 @@
  *
  * whose gradient vanishes where x = y, and gap = P + J.
  *
- *   1. Start: (G + n lambda 1)^-1 c, or where the caller says.
+ *   1. Start: where the caller says; or the solution for the leading half of the axes of the features, which begins
+ *      like problems of few features at (G + n lambda 1)^-1 c.
  *   2. Newton: (1 + K G / (n lambda)) dx = y - x, K the derivative of the projection between svecs, by conjugate
  * gradients in the inner product of G with n lambda (G + n lambda 1)^-1 in front; then halved until J falls.
  *   3. Until the gap is below the tolerance, or nothing falls any more.
  *
  * Cost of a step: an eigendecomposition of order pd, and four products of that order with 2 pairs q^2 for each of the
  * conjugate gradients. */
+#define _POSIX_C_SOURCE 200809L
 #include "work.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum { MOST_GRADIENTS = 200, MOST_HALVES = 14 };
+
+/* Half of the features solve the problem first, unless there are fewer; to this gap, beyond which only all of them get
+ * further. Speed only. */
+enum { LEAST_FEATURES = 16 };
+#define SOLVED_BY_FEW 3e-4
 
 typedef struct point { /* x, and what follows */
     double *x, *gx, *y, *gy, *e, *mu;
@@ -36,8 +44,16 @@ typedef struct problem {
     double *r, *z, *gz, *v, *gv, *av, *dx;
     point at, next;
     double *host; /* eigenvalues */
-    size_t steps, decompositions;
+    size_t steps, decompositions, gradients;
+    double factor, eigen, directions; /* seconds */
 } problem;
+
+static double seconds(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
 
 static void list_arrays(problem *p, double **out[24], size_t count[24], size_t *n)
 {
@@ -64,24 +80,27 @@ static void close_problem(problem *p)
     free(p->host);
 }
 
-static int open_problem(problem *p)
+static double bytes_of(problem *p)
 {
     double **list[24], bytes = 0;
     size_t count[24], n;
     list_arrays(p, list, count, &n);
     for (size_t i = 0; i < n; i++) bytes += 8.0 * (double)count[i];
     /* The eigendecomposition has work space of its own, and the inverse is made in another matrix. */
-    bytes += 8.0 * (3.0 * (double)p->order * (double)p->order + 1.1 * (double)p->q * (double)p->q) + 2e8;
-    if (engine_need(p->e, bytes, "levels") != SK_DEVICE_DONE) return engine_state(p->e);
+    return bytes + 8.0 * (3.0 * (double)p->order * (double)p->order + 1.1 * (double)p->q * (double)p->q) + 2e8;
+}
+
+/* Without c, nor a G of its own. */
+static int open_problem(problem *p)
+{
+    double **list[24];
+    size_t count[24], n;
+    list_arrays(p, list, count, &n);
     for (size_t i = 0; i < n; i++) *list[i] = engine_new(p->e, count[i] * sizeof(double));
     p->host = malloc(p->order * sizeof *p->host);
     if (!p->host) return engine_fail(p->e, SK_DEVICE_MEMORY, "the host has no memory");
-    if (!p->g) {
-        engine_put(p->e, p->own, p->of->g, p->q * p->q * sizeof(double));
-        p->g = p->own;
-    }
-    engine_put(p->e, p->c, p->of->c, p->length * sizeof(double));
-    return engine_state(p->e);
+    if (!p->g) p->g = p->own;
+    return engine_asked(p->e);
 }
 
 static void times_g(const problem *p, const double *x, double *out)
@@ -107,7 +126,10 @@ static void evaluate(problem *p, point *at)
     a.of.matrix.minus = at->gx;
     a.of.matrix.scale = 2 / n;
     engine_each(p->e, EACH_UNPACK, wide, &a);
-    engine_eigen(p->e, order, at->e, at->mu);
+    engine_state(p->e);
+    const double before = seconds();
+    engine_eigen(p->e, order, at->e, at->mu); /* which waits for its end */
+    p->eigen += seconds() - before;
     p->decompositions++;
     a = matrix_of(p, p->one);
     a.of.matrix.v = at->e;
@@ -177,6 +199,7 @@ static void direction(problem *p, double forcing)
         derivative(p, p->gv, p->av);
         engine_scale(p->e, len, 1 / nl, p->av);
         engine_axpy(p->e, len, 1, p->v, p->av);
+        p->gradients++;
         const double step = rz / engine_dot(p->e, len, p->gv, p->av);
         if (!isfinite(step)) break;
         engine_axpy(p->e, len, step, p->v, p->dx);
@@ -208,20 +231,26 @@ static int move(problem *p)
     return 0;
 }
 
-/* Step 1. */
-static void start(problem *p, const sk_device_answer *answer)
+/* n lambda (G + n lambda 1)^-1. */
+static void make_inverse(problem *p)
 {
     const double nl = (double)p->of->n * p->of->lambda;
     element_args a = {.of.matrix = {.q = p->q, .v = p->g, .scale = nl, .m = p->inverse}};
+    engine_state(p->e);
+    const double before = seconds();
     engine_each(p->e, EACH_SHIFTED, p->q * p->q, &a);
     engine_cholesky(p->e, p->q, p->inverse);
     engine_invert(p->e, p->q, p->inverse);
     a.of.matrix = (each_matrix){.q = p->q, .scale = nl, .m = p->inverse};
     engine_each(p->e, EACH_MIRROR, p->q * p->q, &a);
-    if (answer->warm)
-        engine_put(p->e, p->at.x, answer->x0, p->length * sizeof(double));
-    else
-        engine_gemm(p->e, 0, 0, p->q, p->pairs, p->q, 1 / nl, p->inverse, p->q, p->c, p->q, 0, p->at.x, p->q);
+    p->factor += seconds() - before;
+}
+
+/* x = (G + n lambda 1)^-1 c: the solution where Q need not be positive semi-definite. */
+static void start_unconstrained(problem *p)
+{
+    engine_gemm(p->e, 0, 0, p->q, p->pairs, p->q, 1 / ((double)p->of->n * p->of->lambda), p->inverse, p->q, p->c, p->q,
+                0, p->at.x, p->q);
 }
 
 static void solve(problem *p)
@@ -231,30 +260,130 @@ static void solve(problem *p)
     while (p->steps < p->of->most && !work_stops(p->card) && !(p->at.gap <= p->of->tolerance * p->at.primal)) {
         const double norm = sqrt(fabs(p->at.gap));
         if (!(first > 0)) first = norm;
-        direction(p, fmax(fmin(0.2, sqrt(norm / first)), 0.02));
+        const double before = seconds();
+        direction(p, fmax(fmin(0.1, sqrt(norm / first)), 0.02));
+        engine_state(p->e);
+        p->directions += seconds() - before;
         p->steps++;
         if (!move(p)) break;
     }
 }
 
+static void open_of(problem *p, card *c, const sk_device_gram *of)
+{
+    *p = (problem){.card = c, .e = c->engine, .of = of, .q = of->p * (of->p + 1) / 2, .pairs = of->d * (of->d + 1) / 2};
+    p->length = p->q * p->pairs;
+    p->order = of->p * of->d;
+}
+
+/* ---- A start from fewer features ---- */
+
+/* The same problem on the leading axes of the features. */
+typedef struct part {
+    sk_device_gram of;
+    problem few;
+    double *turn, *axes, *lengths, *product; /* q x products of the axes; p x p; p; G turn */
+    unsigned *one, *other;
+} part;
+
+static void close_part(const problem *p, part *t)
+{
+    double *const all[] = {t->turn, t->axes, t->lengths, t->product};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) engine_free(p->e, all[i]);
+    engine_free(p->e, t->one);
+    engine_free(p->e, t->other);
+    close_problem(&t->few);
+}
+
+static double bytes_of_part(const problem *p, part *t)
+{
+    return bytes_of(&t->few) + 8.0 * (2.0 * (double)p->q * (double)t->few.q + (double)p->of->p * (double)p->of->p);
+}
+
+/* G and c of the axes: those of the sum of squares of the rows' matrices, the largest first. */
+static void make_part(const problem *p, part *t)
+{
+    const size_t features = p->of->p, few = t->few.q;
+    engine *e = p->e;
+    work_pairs(e, features, &t->one, &t->other);
+    t->axes = engine_new(e, features * features * sizeof(double));
+    t->lengths = engine_new(e, features * sizeof(double));
+    t->turn = engine_new(e, p->q * few * sizeof(double));
+    t->product = engine_new(e, p->q * few * sizeof(double));
+    element_args a = {.of.turn = {features, p->q, t->one, t->other, p->g, t->axes}};
+    engine_each(e, EACH_SQUARES, features * features, &a);
+    engine_eigen(e, features, t->axes, t->lengths);
+    a.of.turn = (each_turn){features, p->q, t->one, t->other, t->axes, t->turn};
+    engine_each(e, EACH_TURN, p->q * few, &a);
+    engine_gemm(e, 0, 0, p->q, few, p->q, 1, p->g, p->q, t->turn, p->q, 0, t->product, p->q);
+    engine_gemm(e, 1, 0, few, few, p->q, 1, t->turn, p->q, t->product, p->q, 0, t->few.own, few);
+    engine_gemm(e, 1, 0, few, p->pairs, p->q, 1, t->turn, p->q, p->c, p->q, 0, t->few.c, few);
+}
+
+/* x of all features, from the solution on the axes. */
+static void start_from_few(problem *p, part *t)
+{
+    if (open_problem(&t->few) != SK_DEVICE_DONE) return;
+    make_part(p, t);
+    make_inverse(&t->few);
+    start_unconstrained(&t->few);
+    solve(&t->few);
+    engine_gemm(p->e, 0, 0, p->q, p->pairs, t->few.q, 1, t->turn, p->q, t->few.at.x, t->few.q, 0, p->at.x, p->q);
+    p->steps += t->few.steps;
+    p->decompositions += t->few.decompositions;
+    p->gradients += t->few.gradients;
+    p->factor += t->few.factor;
+    p->eigen += t->few.eigen;
+    p->directions += t->few.directions;
+}
+
+static void give(const problem *p, sk_device_answer *answer)
+{
+    const size_t bytes = p->length * sizeof(double);
+    engine_get(p->e, answer->x0, p->at.x, bytes);
+    engine_get(p->e, answer->gx0, p->at.gx, bytes);
+    engine_get(p->e, answer->x, p->at.y, bytes);
+    engine_get(p->e, answer->gx, p->at.gy, bytes);
+    engine_get(p->e, answer->values, p->at.mu, p->order * sizeof(double));
+    engine_get(p->e, answer->e, p->at.e, p->order * p->order * sizeof(double));
+    answer->steps = p->steps;
+    answer->decompositions = p->decompositions;
+    answer->gradients = p->gradients;
+    answer->factor = p->factor;
+    answer->eigen = p->eigen;
+    answer->directions = p->directions;
+}
+
 int work_levels(void *state, const sk_device_gram *of, sk_device_answer *answer)
 {
     card *c = state;
-    problem p = {.card = c, .e = c->engine, .of = of, .q = of->p * (of->p + 1) / 2, .pairs = of->d * (of->d + 1) / 2};
+    problem p;
+    part t = {.of = *of};
+    const int from_few = !answer->warm && of->p >= LEAST_FEATURES;
+    open_of(&p, c, of);
     p.g = of->sums ? work_sums_gram(of->sums) : NULL;
-    p.length = p.q * p.pairs;
-    p.order = of->p * of->d;
+    t.of.p = of->p / 2;
+    t.of.tolerance = fmax(of->tolerance, SOLVED_BY_FEW);
+    open_of(&t.few, c, &t.of);
     engine_begin(p.e);
-    if (open_problem(&p) == SK_DEVICE_DONE) {
-        start(&p, answer);
+    if (engine_need(p.e, bytes_of(&p) + (from_few ? bytes_of_part(&p, &t) : 0), "levels") == SK_DEVICE_DONE &&
+        open_problem(&p) == SK_DEVICE_DONE) {
+        if (p.g == p.own) engine_put(p.e, p.own, of->g, p.q * p.q * sizeof(double));
+        engine_put(p.e, p.c, of->c, p.length * sizeof(double));
+        engine_aside(p.e);
+        make_inverse(&p);
+        engine_back(p.e);
+        if (answer->warm)
+            engine_put(p.e, p.at.x, answer->x0, p.length * sizeof(double));
+        else if (from_few)
+            start_from_few(&p, &t);
+        engine_join(p.e);
+        if (!answer->warm && !from_few) start_unconstrained(&p);
         solve(&p);
-        engine_get(p.e, answer->x0, p.at.x, p.length * sizeof(double));
-        engine_get(p.e, answer->values, p.at.mu, p.order * sizeof(double));
-        engine_get(p.e, answer->e, p.at.e, p.order * p.order * sizeof(double));
-        answer->steps = p.steps;
-        answer->decompositions = p.decompositions;
+        give(&p, answer);
     }
     const int end = engine_state(p.e);
+    close_part(&p, &t);
     close_problem(&p);
     return end;
 }

@@ -109,6 +109,10 @@ int engine_need(engine *e, double bytes, const char *what)
     return engine_fail(e, SK_DEVICE_MEMORY, text);
 }
 
+void engine_aside(engine *e) { (void)e; }
+void engine_back(engine *e) { (void)e; }
+void engine_join(engine *e) { (void)e; }
+
 static int is_ours(const engine *e, const void *at)
 {
     for (size_t i = 0; i < HELD; i++)
@@ -270,6 +274,7 @@ static void arguments_are_ours(const engine *e, int kind, const element_args *a)
     const each_weighted *w = &a->of.weighted;
     const each_pair *p = &a->of.pair;
     const each_matrix *m = &a->of.matrix;
+    const each_turn *t = &a->of.turn;
     const each_entry *n = &a->of.entry;
     const each_feature *f = &a->of.feature;
     const sk_device_piece *q = &f->piece;
@@ -277,6 +282,8 @@ static void arguments_are_ours(const engine *e, int kind, const element_args *a)
     case EACH_SVEC: ALL_OURS(v->phi, v->weight, v->row, v->node, v->one, v->other, v->out); break;
     case EACH_WEIGHTED: ALL_OURS(w->b, w->w, w->out); break;
     case EACH_PAIR: ALL_OURS(p->block, p->whole, p->low); break;
+    case EACH_SQUARES:
+    case EACH_TURN: ALL_OURS(t->one, t->other, t->from, t->out); break;
     case EACH_ENTRY: ALL_OURS(n->x, n->weight, n->row, n->node, n->term, n->l); break;
     case EACH_FEATURE:
         ALL_OURS(f->x, f->phi, q->origin, q->unit, q->omega, q->beta, q->power, q->point, q->term);

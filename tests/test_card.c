@@ -110,6 +110,29 @@ static void prop_sums_agree(void **state)
 
 /* ---- Levels ---- */
 
+/* gx = G x, a column of G for each pair. */
+static void check_products(size_t pairs, size_t q, const double *g, const double *x, const double *gx)
+{
+    double *own = calloc(pairs * q, sizeof *own);
+    for (size_t u = 0; u < pairs; u++)
+        for (size_t v = 0; v < q; v++)
+            for (size_t w = 0; w < q; w++) own[u * q + v] += g[v * q + w] * x[u * q + w];
+    assert_all_close(pairs * q, gx, own, 1e-9);
+    free(own);
+}
+
+/* <svec S, svec Q> = <S, Q>, Q = S_+ / (2 lambda): blocks of S are symmetric. */
+static void check_answer(const sk_device_gram *problem, const sk_device_answer *answer)
+{
+    const size_t p = problem->p, d = problem->d, length = d * (d + 1) / 2 * p * (p + 1) / 2;
+    double product = 0, own = 0;
+    for (size_t j = 0; j < p * d; j++)
+        own += answer->values[j] > 0 ? answer->values[j] * answer->values[j] / (2 * problem->lambda) : 0;
+    for (size_t j = 0; j < length; j++)
+        product += answer->x[j] * 2 / (double)problem->n * (problem->c[j] - answer->gx0[j]);
+    assert_close(product, own, 1e-9, 0);
+}
+
 static void prop_levels_agree(void **state)
 {
     (void)state;
@@ -131,7 +154,9 @@ static void prop_levels_agree(void **state)
             const sk_device *on = k ? &card : &host;
             double *x0 = calloc(pairs * q, sizeof *x0), *values = calloc(order, sizeof *values),
                    *e = calloc(order * order, sizeof *e);
-            sk_device_answer answer = {.x0 = x0, .values = values, .e = e};
+            double *rest = calloc(3 * pairs * q, sizeof *rest);
+            sk_device_answer answer = {
+                .x0 = x0, .gx0 = rest, .x = rest + pairs * q, .gx = rest + 2 * pairs * q, .values = values, .e = e};
             both(SK_DEVICE_DONE, on->levels(on->state, &problem, &answer), on);
             primal[k] = 0; /* the dual value: the same for both to the gap */
             for (size_t j = 0; j < order; j++)
@@ -140,7 +165,10 @@ static void prop_levels_agree(void **state)
                 for (size_t v = 0; v < q; v++)
                     for (size_t w = 0; w < q; w++)
                         primal[k] += x0[u * q + v] * g[v * q + w] * x0[u * q + w] / (double)n;
-            free(x0), free(values), free(e);
+            check_products(pairs, q, g, x0, rest);
+            check_products(pairs, q, g, rest + pairs * q, rest + 2 * pairs * q);
+            check_answer(&problem, &answer);
+            free(x0), free(rest), free(values), free(e);
         }
         assert_close(primal[1], primal[0], 1e-6, zz / (double)n);
         free(b), free(z), free(g), free(c);

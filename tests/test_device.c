@@ -546,7 +546,7 @@ static sk_diffusion_sums *sums_with(sock_context *own, const sk_features *map, c
                                     .z = z};
         if (rows.begin < rows.end) assert_int_equal(sk_diffusion_sums_add_given(own, s, &rows), SOCK_OK);
     }
-    assert_int_equal(sk_diffusion_sums_fetch(own, s), SOCK_OK);
+    assert_int_equal(sk_diffusion_sums_fetch(own, s, true), SOCK_OK);
     sk_diffusion_sums_close(s);
     return s;
 }
@@ -597,13 +597,24 @@ static void prop_sums_are_those_of_the_processor(void **state)
     assert_int_equal(logged("close"), 1);
 }
 
-/* The certificate is made here: with eigenvectors that are not those of S there is no result. */
+/* The certificate is made here, from an answer that is not taken on trust. The honest one has x0 = 0, so S = (2/n) c,
+ * and Q = S_+ / (2 lambda). */
+typedef enum lie { HONEST, VECTORS, LENGTHS, PRODUCT, OTHER_PRODUCT, ANSWER, LIES } lie;
+static lie told;
+
 static int lying_levels(void *state, const sk_device_gram *problem, sk_device_answer *answer)
 {
     (void)state;
-    const size_t order = problem->p * problem->d;
-    for (size_t i = 0; i < order; i++) answer->values[i] = (double)i;
-    for (size_t i = 0; i < order; i++) answer->e[i * order + i] = 1;
+    const double root_half = 0.70710678118654752440, x = 0.2 / problem->lambda / 2;
+    for (size_t i = 0; i < 2; i++) answer->values[i] = i ? 0.2 : -0.1; /* S = (2/10) diag(-1/2, 1) */
+    for (size_t i = 0; i < 2; i++) answer->e[i * 3] = 1;
+    answer->x[2] = x;
+    answer->gx[2] = 3 * x;
+    if (told == VECTORS) answer->e[0] = root_half, answer->e[1] = root_half;
+    if (told == LENGTHS) answer->e[0] = 2, answer->values[0] = -0.025;
+    if (told == PRODUCT) answer->gx0[1] = 1e-6;
+    if (told == OTHER_PRODUCT) answer->gx[2] *= 1 + 1e-6;
+    if (told == ANSWER) answer->x[2] *= 1 + 1e-6, answer->gx[2] *= 1 + 1e-6;
     return SK_DEVICE_DONE;
 }
 
@@ -616,17 +627,30 @@ static const char *no_error(void *state)
 static void test_device__what_it_says_is_not_taken_on_trust(void **state)
 {
     (void)state;
-    const double g[9] = {1, 0, 0, 0, 2, 0, 0, 0, 3}, c[3] = {1, 0.5, 1};
+    const double g[9] = {1, 0, 0, 0, 2, 0, 0, 0, 3}, c[3] = {-0.5, 0, 1};
     const sk_psd_moments z = {.d = 1, .c = c, .zz = 5, .lambda = 0.1};
     const sk_device liar = {.levels = lying_levels, .error = no_error};
-    sk_psd_result *result = NULL;
     sock_context *own = context_with("cpu");
     sk_device_lend(own, &liar);
     sk_plugin *plugin = sk_device_for(own, SK_LEVELS, 1, 1e9);
     assert_non_null(plugin);
     assert_null(sk_device_for(own, SK_SUMS, 1e30, 1));
-    assert_int_equal(sk_psd_gram_elsewhere(own, plugin, 10, 2, g, NULL, &z, NULL, NULL, &result), SOCK_PARTIAL);
-    assert_null(result);
+    for (told = HONEST; told < LIES; told++) {
+        sk_psd_result *result = NULL;
+        sk_device_forget(own);
+        const sock_status status = sk_psd_gram_elsewhere(own, plugin, 10, 2, g, NULL, &z, NULL, NULL, &result);
+        if (told == HONEST) {
+            assert_int_equal(status, SOCK_NOT_CONVERGED); /* x0 is 0, and x is not */
+            assert_close(result->values[0], 1, 1e-14, 0);
+            assert_close(result->gap, 0.3, 1e-14, 0);
+            assert_close(result->primal, (5 - 2 + 3) / 10.0 + 0.1, 1e-14, 0);
+        } else {
+            assert_non_null(strstr(sk_device_told(own), "levels by the cpu: the answer of the device does not hold"));
+            if (status != SOCK_PARTIAL) fail_msg("lie %d is believed", (int)told);
+            assert_null(result);
+        }
+        sk_psd_result_free(result);
+    }
     sock_context_free(own);
 }
 

@@ -146,6 +146,7 @@ enum {
     SK_PURPOSE_DRAW = 10,
     SK_PURPOSE_EXPLAIN = 11,
     SK_PURPOSE_SPEED = 12,
+    SK_PURPOSE_DEVICE = 13,
     SK_PURPOSE_TEST = 99 /* for the tests */
 };
 

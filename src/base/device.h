@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SK_DEVICE_ABI = 2 };
+enum { SK_DEVICE_ABI = 3 };
 
 /* What an operation answers. MEMORY: not enough of the device's. CANNOT: not for this problem. NUMERIC: not positive
  * definite. FAILED: anything else, the device may be lost. BROKEN: nor can the host go on. */
@@ -57,8 +57,8 @@ typedef struct sk_device_rows {
 
 typedef struct sk_device_gram {
     size_t n, p, d;
-    const double *g;              /* q x q, both triangles */
-    const void *sums;             /* that have been read and whose G this is; NULL: it is to be taken from g */
+    const double *g;              /* q x q, both triangles; or NULL: that of */
+    const void *sums;             /* these, which have been read; NULL: of g */
     const double *c;              /* d (d + 1) / 2 x q */
     double zz, lambda, tolerance; /* of the gap, relative */
     size_t most;                  /* steps */
@@ -68,9 +68,12 @@ typedef struct sk_device_gram {
  */
 typedef struct sk_device_answer {
     double *x0;     /* d (d + 1) / 2 x q; on entry where to start, with `warm` */
+    double *gx0;    /* G x0 */
+    double *x, *gx; /* svec of the blocks of Q, G x */
     double *values; /* pd, ascending */
     double *e;      /* pd x pd: row i is the eigenvector of values[i] */
-    size_t steps, decompositions;
+    size_t steps, decompositions, gradients;
+    double factor, eigen, directions; /* seconds: of the inverse, of decompositions, of conjugate gradients */
     int warm;
 } sk_device_answer;
 
@@ -149,7 +152,8 @@ typedef struct sk_device {
     int (*sums_begin)(void *state, const sk_device_shape *shape, void **sums);
     int (*sums_add)(void *state, void *sums, const sk_device_rows *rows);
     /* Reads G (parts x systems x q x q, both triangles) and c (sides x columns x q), and what they are short of
-     * (sums.h; NULL: not wanted). No rows are added after that; a G that is the only one stays there, for levels. */
+     * (sums.h); NULL: not wanted. No rows are added after that; a G that is the only one stays there, for levels, and
+     * may be read later, alone. */
     int (*sums_end)(void *state, void *sums, double *g, double *g_low, double *c, double *c_low);
     void (*sums_drop)(void *state, void *sums);
     int (*levels)(void *state, const sk_device_gram *problem, sk_device_answer *answer);

@@ -308,6 +308,15 @@ sock_status sk_device_end(sock_context *ctx, sk_plugin *p, sk_operation what, in
     return SOCK_PARTIAL;
 }
 
+void sk_device_reject(sk_plugin *p, sk_operation what, const char *why)
+{
+    pthread_mutex_lock(&p->lock);
+    p->done[what]--;
+    p->left[what]++;
+    snprintf(p->why[what], sizeof p->why[what], "%s", why);
+    pthread_mutex_unlock(&p->lock);
+}
+
 /* ---- Sums ---- */
 
 void sk_device_sums_free(sk_device_sums *s)
@@ -318,6 +327,8 @@ void sk_device_sums_free(sk_device_sums *s)
         d->sums_drop(d->state, s->sums);
         pthread_mutex_unlock(&s->plugin->lock);
     }
+    sk_free(s->probe);
+    sk_free(s->product);
     sk_free(s);
 }
 

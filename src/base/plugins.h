@@ -28,10 +28,14 @@ sk_plugin *sk_device_for(sock_context *ctx, sk_operation what, double work, doub
 const sk_device *sk_device_begin(sk_plugin *plugin, sk_operation what);
 sock_status sk_device_end(sock_context *ctx, sk_plugin *plugin, sk_operation what, int answer);
 
+/* What it did is not what was asked for, and the host does it. */
+void sk_device_reject(sk_plugin *plugin, sk_operation what, const char *why);
+
 /* Sums live between calls: sums that were begun, until they are freed. NULL: there are none. */
 typedef struct sk_device_sums {
     sk_plugin *plugin;
     void *sums;
+    double *probe, *product; /* q: u by lot, and G u as the host sums it up; NULL: it does not */
 } sk_device_sums;
 sock_status sk_device_sums_begin(sock_context *ctx, sk_plugin *plugin, const sk_device_shape *shape,
                                  sk_device_sums **out);

@@ -166,6 +166,7 @@ void sk_diffusion_sums_free(sk_diffusion_sums *s)
     sk_free(s->square);
     sk_free(s->weight);
     sk_free(s->low);
+    sk_free(s->probe);
     sk_device_sums_free(s->device);
     sk_device_sums_free(s->kept);
     sk_free(s);
@@ -427,6 +428,87 @@ static sock_status add_rule(sock_context *ctx, sk_diffusion_sums *s, const sk_ru
 
 /* ---- The same on a device, which gets the features of the nodes ---- */
 
+/* G is one matrix, which a solver on the device may use. */
+static bool stays_there(const sk_diffusion_sums *s) { return s->folds == 0 && s->systems == 1; }
+
+/* u = svec(v v') with v by lot; products of a row with it need no svec. */
+static sock_status probe_new(sock_context *ctx, sk_diffusion_sums *s)
+{
+    sk_device_sums *t = s->device;
+    s->probe = sk_doubles_unset(ctx, 1, s->p);
+    t->probe = sk_doubles(ctx, s->q, 1);
+    t->product = sk_doubles(ctx, s->q, 1);
+    if (!s->probe || !t->probe || !t->product) return SOCK_ENOMEM;
+    sk_normals((sk_key){0, SK_PURPOSE_DEVICE}, 0, 0, 0, s->p, s->probe);
+    add_svec(s->p, 1, s->probe, t->probe);
+    return SOCK_OK;
+}
+
+/* Pieces of a block's nodes, each with a sum of its own. */
+typedef struct probe_job {
+    sock_context *ctx;
+    const sk_diffusion_sums *s;
+    size_t nodes;
+    const double *phi, *weight; /* of nodes */
+    double *sum;                /* PROBE_PIECES x p x p */
+} probe_job;
+
+enum { PROBE_PIECES = 16 }; /* speed only */
+
+/* sum = Phi' diag(weight) Phi over the nodes of a piece. */
+static sock_status probe_pieces(void *arg, size_t begin, size_t end, int worker)
+{
+    const probe_job *w = arg;
+    const size_t p = w->s->p;
+    double *scaled = sk_doubles_unset(w->ctx, AT_ONCE, p);
+    (void)worker;
+    if (!scaled) return SOCK_ENOMEM;
+    for (size_t k = begin; k < end; k++) {
+        const size_t last = (k + 1) * w->nodes / PROBE_PIECES;
+        for (size_t at = k * w->nodes / PROBE_PIECES, count; at < last; at += count) {
+            count = SK_MIN(AT_ONCE, last - at);
+            for (size_t i = 0; i < count * p; i++) scaled[i] = w->weight[at + i / p] * w->phi[at * p + i];
+            sk_gemm(w->ctx, SK_TRANSPOSED, SK_PLAIN, p, p, count, 1, scaled, p, w->phi + at * p, p, 1,
+                    w->sum + k * p * p, p);
+        }
+    }
+    sk_free(scaled);
+    return SOCK_OK;
+}
+
+/* product += sum over rows of w b <b, u>: b of a row is that of its nodes with their weights, and <svec(phi phi'), u> =
+ * (phi'v)^2. Meanwhile the device sums up the same rows. */
+static sock_status add_probe(sock_context *ctx, const sk_diffusion_sums *s, const sk_device_rows *rows)
+{
+    const double root2 = 1.41421356237309504880;
+    const size_t p = s->p, nodes = rows->nodes;
+    double *along = sk_doubles_unset(ctx, nodes, 1), *weight = sk_doubles(ctx, nodes, 1);
+    double *sum = sk_doubles(ctx, PROBE_PIECES, p * p);
+    sock_status status = along && weight && sum ? SOCK_OK : SOCK_ENOMEM;
+    if (status == SOCK_OK) {
+        sk_gemm(ctx, SK_PLAIN, SK_PLAIN, nodes, 1, p, 1, rows->phi, p, s->probe, 1, 0, along, 1);
+        for (size_t i = 0; i < rows->n; i++) {
+            double t = 0;
+            for (size_t e = rows->row[i]; e < rows->row[i + 1]; e++) {
+                const double a = along[rows->node[e]];
+                t += rows->weight[e] * a * a;
+            }
+            for (size_t e = rows->row[i]; e < rows->row[i + 1]; e++)
+                weight[rows->node[e]] += rows->w[i] * t * rows->weight[e];
+        }
+        probe_job job = {ctx, s, nodes, rows->phi, weight, sum};
+        status = sk_parallel_for(ctx, PROBE_PIECES, 1, probe_pieces, &job);
+    }
+    for (size_t k = 0; status == SOCK_OK && k < PROBE_PIECES; k++)
+        for (size_t b = 0, j = 0; b < p; b++)
+            for (size_t a = 0; a <= b; a++, j++)
+                s->device->product[j] += (a < b ? root2 : 1) * sum[k * p * p + a * p + b];
+    sk_free(along);
+    sk_free(weight);
+    sk_free(sum);
+    return status;
+}
+
 sock_status sk_diffusion_sums_offload(sock_context *ctx, sk_diffusion_sums *s, size_t rows)
 {
     const double q = (double)s->q, work = (double)rows * (double)s->systems * q * q;
@@ -443,7 +525,8 @@ sock_status sk_diffusion_sums_offload(sock_context *ctx, sk_diffusion_sums *s, s
                                    .sides = s->used + 1,
                                    .columns = s->systems * s->pairs,
                                    .rows = rows};
-    return sk_device_sums_begin(ctx, plugin, &shape, &s->device);
+    SK_TRY(sk_device_sums_begin(ctx, plugin, &shape, &s->device));
+    return s->device && stays_there(s) ? probe_new(ctx, s) : SOCK_OK;
 }
 
 /* Rows of one call, and what is found on the way: sums without G and c (q = 0). */
@@ -572,6 +655,7 @@ static sock_status send_rows(sock_context *ctx, sk_diffusion_sums *s, const sk_r
                                      .w = t.w,
                                      .z = t.side};
         status = sk_device_sums_add(ctx, s->device, &rows);
+        if (status >= 0 && s->probe) status = add_probe(ctx, s, &rows);
     }
     if (status >= 0 && s->low)
         take_block(ctx, s, r.fold, t.small);
@@ -600,20 +684,29 @@ static sock_status join_fetched(sock_context *ctx, sk_diffusion_sums *s)
     return status;
 }
 
-sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *s)
+sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *s, bool gram)
 {
     if (!s->device) return SOCK_OK;
     sock_status status;
     if (s->filled) {
         status = join_fetched(ctx, s);
     } else {
-        status = sk_device_sums_end(ctx, s->device, s->g, NULL, s->c, NULL);
+        s->absent = !gram && stays_there(s);
+        status = sk_device_sums_end(ctx, s->device, s->absent ? NULL : s->g, NULL, s->c, NULL);
         s->filled = status >= 0;
-        if (status >= 0 && s->folds == 0 && s->systems == 1) s->kept = s->device;
+        if (status >= 0 && stays_there(s)) s->kept = s->device;
     }
     if (!s->kept) sk_device_sums_free(s->device);
     s->device = NULL;
     return status;
+}
+
+sock_status sk_diffusion_sums_fetch_gram(sock_context *ctx, sk_diffusion_sums *s)
+{
+    if (!s->absent) return SOCK_OK;
+    SK_TRY(sk_device_sums_end(ctx, s->kept, s->g, NULL, NULL, NULL));
+    s->absent = false;
+    return SOCK_OK;
 }
 
 /* The same, by way of the block's own sums where the order of blocks must not show. */

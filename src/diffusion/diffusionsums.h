@@ -45,7 +45,9 @@ typedef struct sk_diffusion_sums {
                     after the other; else NULL */
     struct sk_device_sums *device; /* G and c are summed up there; NULL: here */
     struct sk_device_sums *kept;   /* the same, when it has been fetched and its G is still there */
+    double *probe;                 /* p: what G on the device is looked at by; NULL: it will not be used there */
     bool filled;                   /* g has been set: to 0, for rows that are summed up here, or from a device */
+    bool absent;                   /* g of the kept ones was not fetched */
 } sk_diffusion_sums;
 
 sock_status sk_diffusion_sums_new(sock_context *ctx, const sk_features *map, const sk_view *like, bool diagonal,
@@ -65,9 +67,11 @@ void sk_diffusion_sums_over_all(sock_context *ctx, sk_diffusion_sums *sums);
 double sk_diffusion_sums_bytes(size_t p, size_t d, size_t folds, bool diagonal);
 
 /* Before the first row, of `rows` in all: G and c are summed up by the context's device, where it can and that pays.
- * Then sk_diffusion_sums_fetch comes behind the last row, before sums are merged or closed. */
+ * Then sk_diffusion_sums_fetch comes behind the last row, before sums are merged or closed. Without `gram` a G that can
+ * be used on the device stays there, and sk_diffusion_sums_fetch_gram comes before it is asked for here. */
 sock_status sk_diffusion_sums_offload(sock_context *ctx, sk_diffusion_sums *sums, size_t rows);
-sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *sums);
+sock_status sk_diffusion_sums_fetch(sock_context *ctx, sk_diffusion_sums *sums, bool gram);
+sock_status sk_diffusion_sums_fetch_gram(sock_context *ctx, sk_diffusion_sums *sums);
 
 sock_status sk_diffusion_sums_add(sock_context *ctx, sk_diffusion_sums *sums, const sk_block *block);
 

@@ -80,6 +80,13 @@ static sock_status open_elsewhere(sum_job *w)
     return SOCK_OK;
 }
 
+/* The device that solves by G, where all products of features count. */
+static sk_plugin *solver_of(sock_context *ctx, const sk_summed *s)
+{
+    if (sk_features_separate(s->map)) return NULL;
+    return sk_device_for(ctx, SK_LEVELS, (double)(s->p * dimension(s)), SK_DEVICE_LEVELS);
+}
+
 static sock_status add_piece(const sum_job *w, size_t piece)
 {
     enum { AT_ONCE = 8192 }; /* between two looks at Ctrl-C */
@@ -92,7 +99,7 @@ static sock_status add_piece(const sum_job *w, size_t piece)
         SK_TRY(sk_progress(w->ctx, "diffusion rows", (double)begin / (double)n));
         SK_TRY(sk_diffusion_sums_add_given(w->ctx, w->sums[piece], &rows));
     }
-    return sk_diffusion_sums_fetch(w->ctx, w->sums[piece]);
+    return sk_diffusion_sums_fetch(w->ctx, w->sums[piece], !solver_of(w->ctx, s));
 }
 
 static sock_status add_pieces(void *arg, size_t begin, size_t end, int worker)
@@ -146,8 +153,8 @@ static void take_moments(sk_summed *s)
 static sock_status take_gram(sock_context *ctx, sk_summed *s, size_t *own)
 {
     const double *total = sk_diffusion_sums_total(s->sums);
-    s->g = total;
-    if (!own) s->device = sk_device_for(ctx, SK_LEVELS, (double)(s->p * dimension(s)), SK_DEVICE_LEVELS);
+    s->device = solver_of(ctx, s);
+    s->g = s->sums->absent ? NULL : total;
     if (s->device) return SOCK_OK; /* which needs no factor of it */
     if (!own) return sk_psd_gram_new(ctx, s->rule->n, s->p, total, &s->gram);
     s->g = s->own = sk_doubles(ctx, s->h, s->h);
@@ -217,6 +224,8 @@ static sock_status solve_one(sock_context *ctx, sk_summed *s, const sk_psd_momen
     const bool by_rows = s->q > SK_PLAIN_SUMS || s->q > s->rule->n;
     if (s->device && (status != SOCK_PARTIAL || by_rows)) return status;
     s->device = NULL;
+    SK_TRY(sk_diffusion_sums_fetch_gram(ctx, s->sums));
+    s->g = s->own ? s->own : sk_diffusion_sums_total(s->sums);
     if (!s->gram) SK_TRY(sk_psd_gram_new(ctx, s->rule->n, s->p, s->g, &s->gram));
     return sk_psd_gram_result(ctx, s->gram, s->rule->n, s->g, z, options, warm, out);
 }

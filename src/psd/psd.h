@@ -157,7 +157,8 @@ sock_status sk_psd_gram_result(sock_context *ctx, const sk_psd_gram *gram, size_
                                sk_psd_result **out);
 
 /* The same by a device (base/plugins.h), of all entries; no gram is needed. kept: sums whose G it still has; or NULL.
- * SOCK_PARTIAL without a message: it could not, and no result was made. */
+ * g may be NULL where the kept sums have a probe. SOCK_PARTIAL without a message: it could not, and no result was made.
+ */
 struct sk_plugin;
 struct sk_device_sums;
 sock_status sk_psd_gram_elsewhere(sock_context *ctx, struct sk_plugin *plugin, size_t n, size_t p, const double *g,

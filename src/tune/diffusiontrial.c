@@ -443,7 +443,7 @@ sock_status sk_try_diffusion(sock_context *ctx, const sk_remains *remains, const
     if (!sk_views_kept(sk_remains_views(remains))) return sk_try_diffusions(ctx, remains, 1, &candidate, options, out);
     SK_TRY(attempt_new(ctx, remains, candidate, options, &t));
     sock_status status = visit(ctx, remains, 1, &t, add);
-    if (status >= 0) status = sk_diffusion_sums_fetch(ctx, t->sums);
+    if (status >= 0) status = sk_diffusion_sums_fetch(ctx, t->sums, true);
     if (status >= 0) sk_diffusion_sums_close(t->sums);
     if (status >= 0) status = choose_rates(t);
     if (status >= 0) status = prepare(t);
@@ -492,7 +492,7 @@ sock_status sk_try_diffusions(sock_context *ctx, const sk_remains *remains, size
         status = sk_tolerate(attempt_new(ctx, remains, candidate[i], &options[i], &at[i]));
     if (status >= 0) status = visit(ctx, remains, count, at, add);
     for (size_t i = 0; status >= 0 && i < count; i++)
-        if (at[i]) status = sk_diffusion_sums_fetch(ctx, at[i]->sums);
+        if (at[i]) status = sk_diffusion_sums_fetch(ctx, at[i]->sums, true);
     for (size_t i = 0; rows->store && status >= 0 && i < count; i++)
         if (at[i]) sk_diffusion_sums_over_all(ctx, at[i]->sums);
     for (size_t i = 0; status >= 0 && i < count; i++)
