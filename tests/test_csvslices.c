@@ -51,6 +51,8 @@ static sock_status gather(sock_context *c, void *arg, const sock_data *data, boo
     return SOCK_OK;
 }
 
+static size_t most; /* bytes that may be read whole; 0: any number */
+
 static sock_status slices(sock_context *c, const char *bytes, size_t slice, const char *const *list, gathered *out)
 {
     written w = {bytes, strlen(bytes), 0, slice / 3 + 1};
@@ -60,7 +62,10 @@ static sock_status slices(sock_context *c, const char *bytes, size_t slice, cons
     sock_status status = SOCK_OK;
     for (; status >= 0 && list && *list; list += 2) status = sock_options_set(c, opts, list[0], list[1]);
     *out = (gathered){0};
-    if (status >= 0) status = sk_csv_slices(c, &from, slice, opts, gather, out);
+    sk_watch *watch = NULL;
+    const sk_slicing how = {.slice = slice, .most = most, .watch = &watch};
+    if (status >= 0) status = sk_csv_slices(c, &from, &how, opts, gather, out);
+    sk_watch_free(watch);
     sock_options_free(opts);
     return status;
 }
@@ -232,6 +237,105 @@ static void test_slices__what_is_refused(void **state)
     refused("t,x\n0,\"1\n1,2\n", 6, "line 2");
 }
 
+/* Columns that are no states, for every reason; `of` changes what it is at row `at`. */
+enum { COURSES = 8 };
+static const char *const courses[COURSES] = {"dose", "weight", "second", "visit", "number", "event", "again", "later"};
+
+static void write_courses(size_t of, size_t at)
+{
+    begin("id,t,x,dose,weight,second,visit,number,event,again,later\n");
+    for (size_t i = 0; i < 900; i++) {
+        const size_t j = i / 30, k = i % 30;
+        const double t = (double)k + 0.1 * draw(i), x = draw(10000 + i);
+        double value[COURSES] = {5, 50 + (double)j, 60 * t + (double)j, (double)k + 1, (double)i, i % 3 == 0, x, 0};
+        if (i >= at && of < COURSES) value[of] += 0.25;
+        if (i > at && of == 4) value[of] -= 0.25;
+        put("%zu,%.17g,%.17g", j, t, x);
+        for (size_t c = 0; c + 1 < COURSES; c++) put(",%.17g", value[c]);
+        put(i >= at && of == 7 ? ",1\n" : ",NA\n");
+    }
+}
+
+static void test_slices__what_was_left_out_is_watched(void **state)
+{
+    (void)state;
+    write_courses(COURSES, 0);
+    const gathered *some = assert_same(text, 12000, NULL);
+    assert_true(some->sets > 4);
+    for (size_t of = 0; of < COURSES; of++) {
+        char said[120];
+        write_courses(of, of == 5 ? 777 : 785); /* in the middle of a trajectory, far behind the first slice */
+        snprintf(said, sizeof said, "line %d: column '%s' was left out by what the data begin with",
+                 of == 5 ? 779 : 787, courses[of]);
+        refused(text, 12000, said);
+        assert_int_equal(read_so(text, SIZE_MAX / 4, (const char *const[]){"state", "x", NULL})->points, 900);
+        assert_int_equal(read_so(text, 12000, (const char *const[]){"state", "x", NULL})->points, 900);
+    }
+    write_courses(1, 780); /* another weight, from one trajectory to the next, is none */
+    assert_same(text, 12000, NULL);
+}
+
+/* The watched columns lie in one trajectory that comes in pieces; between two pieces they are compared, too. */
+static void test_slices__pieces_are_watched(void **state)
+{
+    (void)state;
+    for (size_t jump = 0; jump < 900; jump += 300) {
+        begin("t,x,dose,second\n");
+        for (size_t i = 0; i < 900; i++) put("%zu,%.6f,%d,%zu\n", i, draw(i), 7, 60 * i + (jump && i >= jump ? 1 : 0));
+        if (!jump)
+            assert_true(assert_same(text, 2000, NULL)->pieces > 4);
+        else
+            refused(text, 2000, jump == 300 ? "line 302: column 'second'" : "line 602: column 'second'");
+    }
+    for (size_t i = 100; i < 900; i += 7) { /* wherever the cut is */
+        begin("t,x,dose\n");
+        for (size_t k = 0; k < 900; k++) put("%zu,%.6f,%d\n", k, draw(k), k >= i ? 8 : 7);
+        char said[60];
+        snprintf(said, sizeof said, "line %zu: column 'dose'", i + 2);
+        refused(text, 1000, said);
+    }
+}
+
+static void test_slices__what_a_stream_does_not_read_whole(void **state)
+{
+    (void)state;
+    static const char *const timeless[] = {"dt", "0.1", NULL}, *const thin[] = {"every", "7", NULL},
+                             *const wide[] = {"wide", "yes", NULL};
+    static const struct {
+        const char *header;
+        const char *const *options;
+        const char *said;
+    } shapes[] = {{"x\n", timeless, "one trajectory without times (--dt)"},
+                  {"t,x\n", thin, "--every counts from the first row"},
+                  {"id,group,t,x\n", NULL, "leave them out with --group none"},
+                  {"id,t,x\n", NULL, "rows of several trajectories stand mixed"},
+                  {"id,t,x\n", NULL, "write 2020-02-01"},
+                  {"t,a,b\n", wide, "bring it into long form"}};
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        static gathered g;
+        begin(shapes[s].header);
+        for (size_t i = 0; i < 900; i++) {
+            if (s == 1 || s == 5) put("%zu,", i);
+            if (s == 2) put("%zu,%zu,%zu,", i / 9, i / 9 % 2, i % 9);
+            if (s == 3) put("%zu,%zu,", i % 9, i / 9);
+            if (s == 4) put("%zu,%02zu/20/2020,", i / 9, 1 + i % 9);
+            put(s == 5 ? "%.6f,0.5\n" : "%.6f\n", s == 2 && i % 9 == 0 ? 0.5 : draw(i));
+        }
+        for (most = 4000; most; most = 0) {
+            sk_begin(ctx);
+            if (slices(ctx, text, 1000, shapes[s].options, &g) != SOCK_EINPUT) fail_msg("%s", shapes[s].said);
+            if (!strstr(sock_message(ctx), shapes[s].said) || !strstr(sock_message(ctx), "sock convert"))
+                fail_msg("'%s' is not in '%s'", shapes[s].said, sock_message(ctx));
+        }
+        read_so(text, 1000, shapes[s].options);
+    }
+    most = 4000; /* what comes in slices may be of any length */
+    begin("id,t,x\n");
+    for (size_t i = 0; i < 900; i++) put("%zu,%zu,%.6f\n", i / 9, i % 9, draw(i));
+    assert_true(read_so(text, 1000, NULL)->sets > 4);
+    most = 0;
+}
+
 static sock_status in_slices(sock_context *c, void *arg)
 {
     static gathered g;
@@ -242,8 +346,8 @@ static sock_status in_slices(sock_context *c, void *arg)
 static void test_slices__every_failing_allocation_is_told(void **state)
 {
     (void)state;
-    begin("t,x\n");
-    for (size_t i = 0; i < 20; i++) put("%zu,%zu.5\n", i, i * i % 7);
+    begin("t,x,c\n");
+    for (size_t i = 0; i < 20; i++) put("%zu,%zu.5,4\n", i, i * i % 7);
     assert_true(for_single_allocations(ctx, in_slices, NULL) > 60);
 }
 
@@ -269,6 +373,9 @@ int main(void)
         cmocka_unit_test(test_slices__what_needs_more_waits),
         cmocka_unit_test(test_slices__the_first_decides),
         cmocka_unit_test(test_slices__rows_without_a_point_at_the_end),
+        cmocka_unit_test(test_slices__what_was_left_out_is_watched),
+        cmocka_unit_test(test_slices__pieces_are_watched),
+        cmocka_unit_test(test_slices__what_a_stream_does_not_read_whole),
         cmocka_unit_test(test_slices__what_is_refused),
         cmocka_unit_test(test_slices__every_failing_allocation_is_told),
     };

@@ -222,6 +222,32 @@ static void prop_folder__what_was_written_is_read(void **state)
     empty_folder("set.traj");
 }
 
+/* What the first file left out because it rests is no state of the second: it may not move there. */
+static void test_folder__what_the_first_file_left_out_is_watched(void **state)
+{
+    (void)state;
+    write_text("first.csv", "traj,t,x,dose,note\na,0,1,5,\na,1,2,5,\nb,0,1,6,\nb,1,3,6,\n");
+    write_text("rests.csv", "traj,t,x,dose,note\na,0,1,7,\na,1,2.5,7,\n");
+    write_text("moves.csv", "traj,t,x,dose,note\na,0,1,7,\na,1,2.5,8,\n");
+    write_text("noted.csv", "traj,t,x,dose,note\na,0,1,7,\na,1,2.5,7,3\n");
+    const char *const rests[] = {at("first.csv"), at("rests.csv")}, *const moves[] = {at("first.csv"), at("moves.csv")};
+    const char *const noted[] = {at("first.csv"), at("noted.csv")}, *const state_x[] = {"state", "x", NULL};
+    convert_good(2, rests, NULL, false, "watched.traj");
+    sock_data *data = read_good(1, (const char *[]){at("watched.traj")}, NULL);
+    assert_int_equal(data->d, 1);
+    assert_int_equal(data->trajectories, 3);
+    sock_data_free(data);
+    empty_folder("watched.traj");
+    assert_int_equal(sock_data_convert(ctx, 2, moves, NULL, 0, at("watched.traj")), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx),
+                           "moves.csv: line 3: column 'dose' was left out by what the data begin with "
+                           "(it is constant within each trajectory"));
+    assert_int_equal(sock_data_convert(ctx, 2, noted, NULL, 0, at("watched.traj")), SOCK_EINPUT);
+    assert_non_null(strstr(sock_message(ctx), "noted.csv: line 3: column 'note' was left out"));
+    convert_good(2, moves, state_x, false, "watched.traj");
+    empty_folder("watched.traj");
+}
+
 static void test_folder__single_numbers_are_rounded_and_times_are_not(void **state)
 {
     (void)state;
@@ -338,7 +364,8 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    static const char *const names[] = {"whole.csv", "left.csv", "right.csv", "groups.csv", "one.csv"};
+    static const char *const names[] = {"whole.csv", "left.csv",  "right.csv", "groups.csv", "one.csv",
+                                        "first.csv", "rests.csv", "moves.csv", "noted.csv"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) remove(at(names[i]));
     sock_context_free(ctx);
     return remove(folder);
@@ -353,6 +380,7 @@ int main(void)
         cmocka_unit_test(test_files__groups_are_a_files_own_or_hold_for_all),
         cmocka_unit_test(test_files__faults_name_the_file),
         cmocka_unit_test(prop_folder__what_was_written_is_read),
+        cmocka_unit_test(test_folder__what_the_first_file_left_out_is_watched),
         cmocka_unit_test(test_folder__single_numbers_are_rounded_and_times_are_not),
         cmocka_unit_test(test_folder__of_another_tool),
         cmocka_unit_test(test_folder__faults),

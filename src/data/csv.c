@@ -549,26 +549,37 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
 
 /* ---- A slice of a text ---- */
 
+static const char day_of_dates[] = "what is the day in dates like 1/2/2020 is told by all of them; write 2020-02-01";
+
 /* Groups may come again anywhere, as trajectories do here; wide rows stand side by side; and what order dates have is
- * told by all of them. */
-static bool needs_all(const reader *r, const sock_options *opts)
+ * told by all of them. NULL: that is not so. */
+static const char *needs_all(const reader *r, const sock_options *opts)
 {
     const size_t trajectories = r->rows.trajectories + (r->run_row > 0 && r->run_new);
-    return sk_option_flag(opts, "wide") || r->columns.has_group || r->columns.order != SK_DAYS_UNKNOWN ||
-           r->runs > trajectories;
+    if (sk_option_flag(opts, "wide")) return "in wide form a trajectory stands in all rows; bring it into long form";
+    if (r->columns.has_group) return "groups may come again anywhere; leave them out with --group none";
+    if (r->columns.order != SK_DAYS_UNKNOWN) return day_of_dates;
+    if (r->runs > trajectories) return "rows of several trajectories stand mixed; sort it by trajectory, then time";
+    return NULL;
 }
 
-/* Points of a trajectory that are counted are counted from its first. */
-static bool may_be_cut(const reader *r, const sock_options *opts)
+/* Points of a trajectory that are counted are counted from its first. NULL: none are. */
+static const char *counts_from_first(const reader *r, const sock_options *opts)
 {
-    return !r->columns.timeless && sk_option_count(opts, "every") <= 1;
+    if (r->columns.timeless) return "one trajectory without times (--dt) is counted from its first row; add a time";
+    return sk_option_count(opts, "every") > 1 ? "--every counts from the first row of a trajectory; leave it out"
+                                              : NULL;
 }
 
+/* Columns that are only watched do not count: the last of the states. */
 static bool has_a_point(const sk_rows *rows)
 {
+    const bool watched = !rows->unnamed && rows->watch;
+    const size_t states = rows->d - rows->inputs, kept = states - (watched ? sk_watch_count(*rows->watch) : 0);
     for (size_t i = 0; i < rows->count; i++) {
         bool whole = !isnan(rows->t[i]);
-        for (size_t k = 0; whole && k < rows->d; k++) whole = !isnan(rows->x[i * rows->d + k]);
+        for (size_t k = 0; whole && k < rows->d; k++)
+            whole = (k >= kept && k < states) || !isnan(rows->x[i * rows->d + k]);
         if (whole) return true;
     }
     return false;
@@ -580,10 +591,12 @@ sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char 
     reader r = reader_of(ctx, source, text, size);
     sk_cursor rows;
     r.slice = slice;
+    r.rows.watch = slice->watch;
     sock_status status = read_text(&r, opts, &rows);
     if (status == SOCK_EINPUT && slice->goes_on && r.columns.order != SK_DAYS_UNKNOWN) {
         sk_begin(ctx); /* the rest may tell the day from the month */
         slice->needs_all = true;
+        slice->why = day_of_dates;
         status = SOCK_OK;
     }
     if (status >= 0 && !r.none && !slice->needs_all) {
@@ -591,9 +604,11 @@ sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char 
         slice->header = (size_t)(rows.p - text);
         slice->used = whole && slice->goes_on ? (size_t)(r.run - text) : size;
         slice->next_line = whole && slice->goes_on ? r.run_line : r.at.line;
-        slice->needs_all = slice->goes_on && needs_all(&r, opts);
+        slice->why = needs_all(&r, opts);
+        slice->needs_all = slice->goes_on && slice->why;
+        if (!slice->why && !whole) slice->why = counts_from_first(&r, opts);
         const bool nothing = slice->others && !has_a_point(&r.rows);
-        const bool comes = whole || may_be_cut(&r, opts); /* all of one trajectory: its points so far are data */
+        const bool comes = !slice->why || whole; /* all of one trajectory: its points so far are data */
         const bool enough = slice->goes_on ? has_a_point(&r.rows) && !slice->needs_all && comes : !nothing;
         if (enough) status = finish(&r, &rows, opts, &slice->data);
     }

@@ -550,7 +550,7 @@ static void tell_text(size_t line, const sk_cell *cell, const char *name, char t
              thousands ? "; numbers are read without a separator of thousands" : sk_cell_hint(cell));
 }
 
-static const char no_value[] = "it holds no value";
+const char sk_csv_no_value[] = "it holds no value";
 
 /* Whether the first cell of the column that is not missing is to be seen: it tells whether an open column is a state,
  * and whether TRUE and FALSE are numbers in it. */
@@ -605,7 +605,7 @@ out:
         sk_column *column = &columns->column[c];
         if (column->role == SK_ROLE_OPEN) {
             column->role = SK_ROLE_IGNORED;
-            column->why = no_value;
+            column->why = sk_csv_no_value;
         }
         if (column->role == SK_ROLE_STATE && unnamed) column->state = columns->d++;
     }
@@ -764,7 +764,7 @@ static const char *why_stateless(const sk_columns *columns, const char *text)
 {
     bool empty = false;
     for (size_t c = 0; c < columns->count; c++)
-        empty = empty || (columns->column[c].role == SK_ROLE_IGNORED && columns->column[c].why == no_value);
+        empty = empty || (columns->column[c].role == SK_ROLE_IGNORED && columns->column[c].why == sk_csv_no_value);
     if (*text) return "apart from id, time and group no column begins with a number";
     if (columns->inputs) return "all columns of numbers are inputs";
     if (empty) return "apart from id, time and group no column holds a value (empty, NA, nan and null are none)";

@@ -19,7 +19,10 @@ typedef struct slicer {
     sock_options *own; /* from the second data set on */
     sk_text text;
     size_t slice, wanted; /* bytes of a slice; of the text that is waited for */
-    size_t header, line;  /* of the text from the second on; line of its first row */
+    size_t most;          /* that it may have; 0: any number */
+    const char *why;      /* all of it is read */
+    sk_watch **watch;
+    size_t header, line; /* of the text from the second on; line of its first row */
     bool ended, any;
     sk_labels seen; /* names of all trajectories so far */
     char *last;     /* the name of the last trajectory, where it may go on, and its last time */
@@ -28,11 +31,26 @@ typedef struct slicer {
     void *arg;
 } slicer;
 
-sock_status sk_options_after(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_options **out)
+char *sk_watched_names(sock_context *ctx, size_t d, char *const *name, const sk_watch *watch)
+{
+    const size_t count = sk_watch_count(watch);
+    char **all = sk_alloc(ctx, d + count, sizeof *all), *list = NULL;
+    sock_status status = all ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t k = 0; status >= 0 && k < d; k++) all[k] = name[k];
+    for (size_t k = 0; status >= 0 && k < count; k++)
+        if (!(all[d + k] = sk_strdup(ctx, sk_watch_name(watch, k)))) status = SOCK_ENOMEM;
+    if (status >= 0) list = sk_quoted_names(ctx, d + count, all);
+    for (size_t k = 0; all && k < count; k++) sk_free(all[d + k]);
+    sk_free(all);
+    return list;
+}
+
+sock_status sk_options_after(sock_context *ctx, const sock_data *data, const sk_watch *watch, const sock_options *opts,
+                             sock_options **out)
 {
     const bool named = strcmp(sk_option_text(opts, "state"), "auto") != 0;
     sock_options *own = sock_options_new(ctx); /* first: it forgets messages */
-    char *list = own && !named ? sk_quoted_names(ctx, data->d, data->state) : NULL;
+    char *list = own && !named ? sk_watched_names(ctx, data->d, data->state, watch) : NULL;
     sock_status status = own && (list || named) ? SOCK_OK : SOCK_ENOMEM;
     for (size_t i = 0; status >= 0 && i < sock_option_count(); i++) {
         const char *key = sock_option_describe(i).key;
@@ -54,6 +72,11 @@ static sock_status fill(sock_context *ctx, slicer *s)
 {
     while (!s->ended && s->text.size < s->wanted) {
         SK_TRY(sk_progress(ctx, "reading", -1));
+        if (s->most && s->text.size > s->most)
+            return sk_fail(ctx, SOCK_EINPUT,
+                           "%s: would have to be read whole, and a stream reads no more than %zu MB so: %s; sock "
+                           "convert makes a folder of it, with memory for ten times its size",
+                           s->from->source, s->most >> 20, s->why ? s->why : "no row of it is whole");
         if (s->text.size + SK_PART >= s->text.room)
             SK_TRY(sk_memory_check(ctx, 2 * (double)s->text.room, s->from->source,
                                    "split the file, or raise the memory limit"));
@@ -125,7 +148,7 @@ static sock_status take(sock_context *ctx, slicer *s, const sk_csv_slice *slice,
     bool goes_on = false;
     const bool alone = !s->any && s->ended && slice->used == s->text.size;
     if (!alone) SK_TRY(check_names(ctx, s, slice->data, &goes_on));
-    if (!alone && !s->own) SK_TRY(sk_options_after(ctx, slice->data, s->given, &s->own));
+    if (!alone && !s->own) SK_TRY(sk_options_after(ctx, slice->data, s->watch ? *s->watch : NULL, s->given, &s->own));
     s->any = true;
     SK_TRY(s->work(ctx, s->arg, slice->data, goes_on));
     SK_TRY(remember_last(ctx, s, slice->data, cut));
@@ -147,7 +170,7 @@ static sock_status step(sock_context *ctx, slicer *s)
         s->text.size = s->header;
         return SOCK_OK;
     }
-    sk_csv_slice slice = {.goes_on = !s->ended, .others = s->any, .line = s->line};
+    sk_csv_slice slice = {.goes_on = !s->ended, .others = s->any, .line = s->line, .watch = s->watch};
     sock_status status = SOCK_OK;
     if (end > s->header || s->ended) {
         const char kept = s->text.bytes[end];
@@ -158,17 +181,25 @@ static sock_status step(sock_context *ctx, slicer *s)
     const bool cut = slice.goes_on && slice.used == end;
     if (status >= 0 && slice.data) status = take(ctx, s, &slice, cut);
     if (status >= 0 && !slice.data && s->ended) s->text.size = s->header; /* what is left has no point */
+    s->why = slice.why;
     if (status >= 0 && !slice.data) s->wanted = slice.needs_all ? SIZE_MAX : 2 * SK_MAX(s->wanted, s->slice);
     sock_data_free(slice.data);
     return status;
 }
 
-sock_status sk_csv_slices(sock_context *ctx, const sk_csv_origin *from, size_t slice, const sock_options *opts,
+sock_status sk_csv_slices(sock_context *ctx, const sk_csv_origin *from, const sk_slicing *how, const sock_options *opts,
                           sk_csv_work work, void *arg)
 {
-    slicer s = {.from = from, .given = opts, .slice = slice ? slice : SK_SLICE, .work = work, .arg = arg};
+    slicer s = {.from = from,
+                .given = opts,
+                .slice = how->slice ? how->slice : SK_SLICE,
+                .most = how->most,
+                .watch = how->watch,
+                .work = work,
+                .arg = arg};
     sock_status status = SOCK_OK;
     s.wanted = s.slice;
+    if (how->watch) sk_watch_next_file(*how->watch);
     do {
         status = fill(ctx, &s);
         if (status >= 0) status = step(ctx, &s);
@@ -199,13 +230,13 @@ static sock_status more_of_file(sock_context *ctx, void *state, sk_text *text, b
     return SOCK_OK;
 }
 
-sock_status sk_csv_file_slices(sock_context *ctx, const char *path, size_t slice, const sock_options *opts,
+sock_status sk_csv_file_slices(sock_context *ctx, const char *path, const sk_slicing *how, const sock_options *opts,
                                sk_csv_work work, void *arg)
 {
     open_file file = {path, -1};
     const sk_csv_origin from = {path, &file, more_of_file};
     SK_TRY(sk_file_open_parts(ctx, path, &file.handle));
-    const sock_status status = sk_csv_slices(ctx, &from, slice, opts, work, arg);
+    const sock_status status = sk_csv_slices(ctx, &from, how, opts, work, arg);
     close(file.handle);
     return status;
 }

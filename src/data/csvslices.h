@@ -19,19 +19,28 @@ typedef struct sk_csv_origin {
  * one that is longer than a slice; the states, and the unit of dates, are what the first data set has, and a trajectory
  * whose rows stand in two places, or whose times fall from one piece to the next, is SOCK_EINPUT. */
 typedef sock_status (*sk_csv_work)(sock_context *ctx, void *arg, const sock_data *data, bool goes_on);
-sock_status sk_csv_slices(sock_context *ctx, const sk_csv_origin *from, size_t slice, const sock_options *opts,
+typedef struct sk_slicing {
+    size_t slice;     /* bytes; 0: usual ones */
+    size_t most;      /* bytes of a text that is read as one data set; 0: what memory holds */
+    sk_watch **watch; /* NULL at first; what was watched in texts before this one; see sk_rows_watch */
+} sk_slicing;
+sock_status sk_csv_slices(sock_context *ctx, const sk_csv_origin *from, const sk_slicing *how, const sock_options *opts,
                           sk_csv_work work, void *arg);
 
 /* The same for a file. */
-sock_status sk_csv_file_slices(sock_context *ctx, const char *path, size_t slice, const sock_options *opts,
+sock_status sk_csv_file_slices(sock_context *ctx, const char *path, const sk_slicing *how, const sock_options *opts,
                                sk_csv_work work, void *arg);
 
 /* The same into a folder of arrays, whole or not at all; single: states with 32 bits. */
 sock_status sk_text_to_folder(sock_context *ctx, const sk_csv_origin *from, const sock_options *opts, bool single,
                               const char *folder);
 
-/* Options with the states of the data, where none are named, and with the unit of their dates: for what is read after
- * them. */
-sock_status sk_options_after(sock_context *ctx, const sock_data *data, const sock_options *opts, sock_options **out);
+/* Options with the states of the data, where none are named, and behind them what is watched; and with the unit of
+ * their dates: for what is read after them. */
+sock_status sk_options_after(sock_context *ctx, const sock_data *data, const sk_watch *watch, const sock_options *opts,
+                             sock_options **out);
+
+/* A list of those names, for the option `state`. */
+char *sk_watched_names(sock_context *ctx, size_t d, char *const *name, const sk_watch *watch);
 
 #endif

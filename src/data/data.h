@@ -140,11 +140,12 @@ typedef struct sk_rows {
     size_t parts, part_capacity, capacity; /* the last: rows that there is room for, where several files are joined */
     sk_ignored *ignored;
     size_t ignored_count;
-    size_t twins[2]; /* lines of two points of one trajectory at one time, where that was refused; else 0 */
-    size_t every;    /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
-    bool dated;      /* t are seconds of dates: their unit is still to be chosen */
-    bool lined;      /* a row is a line of one CSV file, which stands in line[] */
-    bool unnamed;    /* nobody named the states: columns that are none are left out */
+    size_t twins[2];         /* lines of two points of one trajectory at one time, where that was refused; else 0 */
+    size_t every;            /* of the points of a trajectory in time every so many-th is taken; 0 or 1: all */
+    bool dated;              /* t are seconds of dates: their unit is still to be chosen */
+    bool lined;              /* a row is a line of one CSV file, which stands in line[] */
+    bool unnamed;            /* nobody named the states: columns that are none are left out */
+    struct sk_watch **watch; /* where the rows are a part of the data; NULL: they are all of them */
 } sk_rows;
 
 /* There is at least one file, and none is given twice. */
@@ -172,6 +173,16 @@ sock_status sk_rows_inputs(sock_context *ctx, const sock_options *opts, sk_rows 
  * trajectory, growing with the time alone, copies. All stay where they are all there are. Trajectories that differ in
  * one that is constant are no realisations of one law: rows->kind. */
 sock_status sk_rows_idle(sock_context *ctx, sk_rows *rows);
+
+/* What the first part of long data left out may be a state further on. *rows->watch is made by sk_rows_idle where it is
+ * NULL; in later parts those columns are the last of the states, in the same order, and go again: SOCK_EINPUT, with the
+ * line, where one is no longer what it was left out for. */
+typedef struct sk_watch sk_watch;
+sock_status sk_rows_watch(sock_context *ctx, sk_rows *rows);
+size_t sk_watch_count(const sk_watch *watch); /* of those columns; 0 for NULL */
+const char *sk_watch_name(const sk_watch *watch, size_t i);
+void sk_watch_next_file(sk_watch *watch); /* nothing goes on in the one that comes; NULL: nothing */
+void sk_watch_free(sk_watch *watch);
 
 /* Makes a data set of the rows: drops points with something missing, sorts each trajectory in time, refuses equal times
  * and numbers that are not finite (SOCK_EINPUT), thins, groups. grouping: "auto" (by label, or without labels by equal

@@ -160,6 +160,7 @@ typedef struct adding {
     sock_options *own; /* later files have the states of the first, whatever theirs look like */
     bool keeps_own;    /* this one decides them */
     sk_folder_writer *writer;
+    sk_slicing how;
     sk_reading *reading; /* may be NULL */
 } adding;
 
@@ -168,14 +169,29 @@ static sock_status add(sock_context *ctx, void *arg, const sock_data *data, bool
     adding *a = arg;
     SK_TRY(sk_folder_add(ctx, a->writer, data, goes_on));
     if (a->reading) SK_TRY(sk_reading_add(ctx, data, a->reading));
-    return !a->own && a->keeps_own ? sk_options_after(ctx, data, a->given, &a->own) : SOCK_OK;
+    return !a->own && a->keeps_own ? sk_options_after(ctx, data, a->how.watch ? *a->how.watch : NULL, a->given, &a->own)
+                                   : SOCK_OK;
+}
+
+/* An array is read whole. */
+static sock_status refuse_large(sock_context *ctx, const char *path, size_t most)
+{
+    struct stat info;
+    if (!most || sk_is_folder(path) || stat(opened(path), &info) != 0 || (size_t)info.st_size <= most) return SOCK_OK;
+    return sk_fail(
+        ctx, SOCK_EINPUT,
+        "%s: an array is read whole, and a stream reads no more than %zu MB so: write it as a folder of x.npy "
+        "(points x columns), t.npy and first.npy, or sock convert makes one, with memory for some seven "
+        "times its size",
+        path, most >> 20);
 }
 
 static sock_status add_file(sock_context *ctx, const char *path, adding *a)
 {
     const sock_options *opts = a->own ? a->own : a->given; /* the first file: what was given, to its end */
     a->keeps_own = !ends_in(path, ".npy");
-    if (a->keeps_own && !sk_is_folder(path)) return sk_csv_file_slices(ctx, path, 0, opts, add, a);
+    if (a->keeps_own && !sk_is_folder(path)) return sk_csv_file_slices(ctx, path, &a->how, opts, add, a);
+    SK_TRY(refuse_large(ctx, path, a->how.most));
     sock_data *data = NULL;
     SK_TRY(read_one(ctx, path, opts, &data));
     const sock_status status = add(ctx, a, data, false);
@@ -185,9 +201,9 @@ static sock_status add_file(sock_context *ctx, const char *path, adding *a)
 
 /* One file after the other, so that only one is in memory, and of a long CSV only a slice. */
 static sock_status add_each(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                            sk_folder_writer *writer, sk_reading *reading)
+                            sk_folder_writer *writer, const sk_slicing *how, sk_reading *reading)
 {
-    adding a = {.given = opts, .writer = writer, .reading = reading};
+    adding a = {.given = opts, .writer = writer, .how = *how, .reading = reading};
     sock_status status = SOCK_OK;
     for (size_t i = 0; status >= 0 && i < count; i++) status = add_file(ctx, path[i], &a);
     sock_options_free(a.own);
@@ -206,12 +222,14 @@ static sock_status add_joined(sock_context *ctx, size_t count, const char *const
 }
 
 sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                               bool single, bool durable, const char *folder, sk_reading *reading)
+                               bool single, bool durable, const char *folder, const sk_slicing *how,
+                               sk_reading *reading)
 {
     sk_folder_writer *writer = NULL;
     SK_TRY(sk_folder_create(ctx, folder, single, &writer));
     const bool joined = count > 1 && are_joined(opts);
-    const sock_status status = (joined ? add_joined : add_each)(ctx, count, path, opts, writer, reading);
+    const sock_status status = joined ? add_joined(ctx, count, path, opts, writer, reading)
+                                      : add_each(ctx, count, path, opts, writer, how, reading);
     if (status >= 0) return sk_folder_commit(ctx, writer, durable);
     sk_folder_abandon(writer);
     return status;
@@ -220,9 +238,11 @@ sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *cons
 sock_status sk_text_to_folder(sock_context *ctx, const sk_csv_origin *from, const sock_options *opts, bool single,
                               const char *folder)
 {
-    adding a = {.given = opts};
+    sk_watch *watch = NULL;
+    adding a = {.given = opts, .how = {.watch = &watch}};
     SK_TRY(sk_folder_create(ctx, folder, single, &a.writer));
-    const sock_status status = sk_csv_slices(ctx, from, 0, opts, add, &a);
+    const sock_status status = sk_csv_slices(ctx, from, &a.how, opts, add, &a);
+    sk_watch_free(watch);
     if (status >= 0) return sk_folder_commit(ctx, a.writer, true);
     sk_folder_abandon(a.writer);
     return status;
@@ -235,5 +255,9 @@ sock_status sock_data_convert(sock_context *ctx, size_t count, const char *const
     sk_begin(ctx);
     if (!path || !folder) return sk_fail(ctx, SOCK_EUSAGE, "path and folder must not be NULL");
     SK_TRY(sk_files_check(ctx, count, path));
-    return sk_files_to_folder(ctx, count, path, opts, single != 0, true, folder, NULL);
+    sk_watch *watch = NULL;
+    const sk_slicing how = {.watch = &watch};
+    const sock_status status = sk_files_to_folder(ctx, count, path, opts, single != 0, true, folder, &how, NULL);
+    sk_watch_free(watch);
+    return status;
 }

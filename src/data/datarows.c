@@ -326,6 +326,7 @@ sock_status sk_rows_finish(sock_context *ctx, const sock_options *opts, sk_rows 
     if (rows->dated) SK_TRY(sk_rows_unit(ctx, opts, rows));
     SK_TRY(sk_rows_inputs(ctx, opts, rows));
     if (rows->unnamed) SK_TRY(sk_rows_idle(ctx, rows));
+    if (!rows->unnamed && rows->watch && *rows->watch) SK_TRY(sk_rows_watch(ctx, rows));
     SK_TRY(sk_rows_logs(ctx, opts, rows));
     return sk_data_build(ctx, rows, sk_option_text(opts, "grouping"), out);
 }

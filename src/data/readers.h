@@ -15,18 +15,23 @@ sock_status sk_csv_parse(sock_context *ctx, const char *source, const char *text
 /* The beginning of a text that may go on behind it, up to a row: the data of the trajectories that are whole in it. */
 typedef struct sk_csv_slice {
     /* asked */
-    bool goes_on; /* the text does */
-    bool others;  /* points have come from what stood before: rows without one are no error */
-    size_t line;  /* of the first row in the file; 0: where it stands in this text */
+    bool goes_on;     /* the text does */
+    bool others;      /* points have come from what stood before: rows without one are no error */
+    size_t line;      /* of the first row in the file; 0: where it stands in this text */
+    sk_watch **watch; /* see sk_rows_watch; may be NULL */
     /* told */
     sock_data *data;  /* NULL: more of the text is needed, or nothing more is there, */
     bool needs_all;   /* and, with this, all of it */
+    const char *why;  /* what waits for more, and what to do about it; static; NULL: no row is whole */
     size_t header;    /* bytes before the first row, which what follows needs before it, */
     size_t used;      /* bytes of header and of the rows in data, */
     size_t next_line; /* and where the next row stands */
 } sk_csv_slice;
 sock_status sk_csv_take_slice(sock_context *ctx, const char *source, const char *text, size_t size,
                               const sock_options *opts, sk_csv_slice *slice);
+
+/* Why a column is left out in which every cell is missing. */
+extern const char sk_csv_no_value[];
 
 /* NumPy's .npy format, versions 1 to 3, shape (paths, times, d) or (paths, times). Numbers: f8, f4, i1 to i8, u1 to u8,
  * little- or big-endian, C or Fortran order. NaN is a missing value. Options: dt (required), state (d names), time (a
@@ -66,8 +71,10 @@ void sk_reading_clear(sk_reading *reading);
 /* ---- Several files as one ---- */
 
 /* As sock_data_convert; durable: its bytes are on the disk at the end. reading: += what was read; may be NULL. */
+struct sk_slicing;
 sock_status sk_files_to_folder(sock_context *ctx, size_t count, const char *const *path, const sock_options *opts,
-                               bool single, bool durable, const char *folder, sk_reading *reading);
+                               bool single, bool durable, const char *folder, const struct sk_slicing *how,
+                               sk_reading *reading);
 
 /* Names of all files so far. joined: trajectories and groups of the same name are one; else names are a file's own. */
 typedef struct sk_joining {

@@ -5,6 +5,7 @@
 
 #include "base/comm.h"
 #include "base/temporary.h"
+#include "csvslices.h"
 #include "trajfolder.h"
 
 #include <errno.h>
@@ -16,8 +17,9 @@
 
 enum {
     SK_CHUNK = 1 << 16,
-    SK_TURNS = 64,    /* at least, so that processes get equal parts; */
-    SK_TURN = 1 << 12 /* but none has fewer points: each ends blocks of rows */
+    SK_TURNS = 64,       /* at least, so that processes get equal parts; */
+    SK_TURN = 1 << 12,   /* but none has fewer points: each ends blocks of rows */
+    SK_WHOLE = 100 << 20 /* bytes of a file that cannot be read in slices: memory of a stream is a gigabyte at most */
 };
 
 typedef struct part {
@@ -40,7 +42,9 @@ struct sk_source {
     part *part;
     made *made; /* of each part; data is NULL where the folder was given */
     char *name;
-    sock_options *opts; /* of every chunk */
+    sock_options *opts;  /* of every chunk, */
+    sock_options *later; /* and of files behind the first */
+    sk_watch *watch;     /* what files before the next one left out */
     size_t every, trajectories;
     size_t turn; /* points that have one turn */
 };
@@ -73,6 +77,8 @@ void sk_source_free(sk_source *s)
     sk_free(s->made);
     sk_free(s->name);
     sock_options_free(s->opts);
+    sock_options_free(s->later);
+    sk_watch_free(s->watch);
     sk_free(s);
 }
 
@@ -151,11 +157,12 @@ static sock_status make_scratch(sock_context *ctx, const char *scratch, made *m)
 
 /* A file as a folder of our own. Missing values and thinning wait for the chunks. */
 static sock_status make_folder(sock_context *ctx, const char *path, const sock_options *opts, const char *scratch,
-                               made *m)
+                               sk_watch **watch, made *m)
 {
+    const sk_slicing how = {.most = SK_WHOLE, .watch = watch};
     SK_TRY(make_scratch(ctx, scratch, m));
     m->data = sk_format(ctx, "%s/data", m->folder);
-    return m->data ? sk_files_to_folder(ctx, 1, &path, opts, false, false, m->data, &m->reading) : SOCK_ENOMEM;
+    return m->data ? sk_files_to_folder(ctx, 1, &path, opts, false, false, m->data, &how, &m->reading) : SOCK_ENOMEM;
 }
 
 static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const char *path)
@@ -174,16 +181,17 @@ static sock_status open_part(sock_context *ctx, sk_source *s, size_t i, const ch
     return p->first ? sk_folder_first(ctx, &p->folder, p->first) : SOCK_ENOMEM;
 }
 
-/* The states that the first part has are those of all. */
-static sock_status fix_states(sock_context *ctx, const part *first, const sock_options *opts, bool read, sk_source *s)
+/* The states that the first part has are those of all; and behind them what is watched. */
+static sock_status fix_states(sock_context *ctx, const part *first, const sock_options *opts, const sk_watch *watch,
+                              sock_options **out)
 {
     const bool named = strcmp(sk_option_text(opts, "state"), "auto") != 0;
     char *list = NULL;
     if (!named && first->folder.name) {
-        list = sk_quoted_names(ctx, first->folder.columns, first->folder.name);
+        list = sk_watched_names(ctx, first->folder.columns, first->folder.name, watch);
         if (!list) return SOCK_ENOMEM;
     }
-    const sock_status status = own_options(ctx, opts, read, list, &s->opts);
+    const sock_status status = own_options(ctx, opts, false, list, out);
     sk_free(list);
     return status;
 }
@@ -208,10 +216,12 @@ static sock_status open_all(sock_context *ctx, sk_source *s, const char *const *
             given = true;
         } else {
             files = true;
-            SK_TRY(make_folder(ctx, path[i], s->opts ? s->opts : opts, scratch, &s->made[i]));
+            SK_TRY(make_folder(ctx, path[i], s->later ? s->later : opts, scratch, &s->watch, &s->made[i]));
         }
         SK_TRY(open_part(ctx, s, i, s->made[i].data ? s->made[i].data : path[i]));
-        if (i == 0) SK_TRY(fix_states(ctx, &s->part[0], opts, false, s));
+        if (i > 0) continue;
+        SK_TRY(fix_states(ctx, &s->part[0], opts, NULL, &s->opts));
+        if (s->parts > 1) SK_TRY(fix_states(ctx, &s->part[0], opts, s->watch, &s->later));
     }
     if (files && given) SK_TRY(refuse_mixed(ctx, opts));
     if (!files) return SOCK_OK;
