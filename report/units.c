@@ -47,10 +47,12 @@ void unit_of(const char *name, size_t size, char *text)
     snprintf(text, size, "%.*s", (int)(name + length - 2 - from), from + 1);
 }
 
-/* "Year", "years": year. NULL: no word for a time. */
+/* "Year", "years": year, and what else is counted. NULL: no word for a time. */
 static const char *time_word(const char *name)
 {
-    static const char *const word[] = {"second", "minute", "hour", "day", "week", "month", "quarter", "year"};
+    static const char *const word[] = {"millisecond", "second",  "minute", "hour",      "day",    "week",
+                                       "month",       "quarter", "season", "year",      "decade", "cycle",
+                                       "frame",       "session", "trial",  "generation"};
     for (size_t i = 0; i < sizeof word / sizeof *word; i++) {
         const size_t length = strlen(word[i]);
         if (strncasecmp(name, word[i], length) == 0 && (!name[length] || !strcasecmp(name + length, "s")))
