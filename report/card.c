@@ -379,7 +379,7 @@ void search_table(FILE *out, const rep_facts *f)
     if (!f->record.found.search.count) return;
     fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
           "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
-          "<th scope=\"col\">in the model</th><th scope=\"col\">penalty l</th><th scope=\"col\">nats</th>"
+          "<th scope=\"col\">used</th><th scope=\"col\">penalty l</th><th scope=\"col\">nats</th>"
           "<th scope=\"col\">last stage</th></tr></thead><tbody>\n",
           out);
     field_rows(out, f, "drift");
