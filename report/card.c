@@ -306,16 +306,16 @@ static const sk_part *part_named(const sk_parts *list, const char *kernel)
     return NULL;
 }
 
-/* A row up to what the candidate is of the model. */
+/* A row up to its numbers. */
 static void begin_row(FILE *out, const char *field, const char *kernel, const sk_parts *list, const sk_part *part)
 {
-    fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"text\">", field);
-    code(out, kernel);
-    fputs("</td><td>", out);
+    fprintf(out, "<tr><th scope=\"row\">%s</th><td>", field);
     if (part && list->count > 1)
         page_share(out, part->share);
     else if (part)
         fputs("yes", out);
+    fputs("</td><td class=\"text\">", out);
+    code(out, kernel);
     fputs("</td><td>", out);
 }
 
@@ -378,8 +378,8 @@ void search_table(FILE *out, const rep_facts *f)
 {
     if (!f->record.found.search.count) return;
     fputs("<details><summary>The candidates as a table</summary>\n<div class=\"scroll\" tabindex=\"0\">"
-          "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">kernel</th>"
-          "<th scope=\"col\">used</th><th scope=\"col\">penalty l</th><th scope=\"col\">nats</th>"
+          "<table class=\"numbers\"><thead><tr><th scope=\"col\">field</th><th scope=\"col\">used</th>"
+          "<th scope=\"col\">kernel</th><th scope=\"col\">penalty l</th><th scope=\"col\">nats</th>"
           "<th scope=\"col\">last stage</th></tr></thead><tbody>\n",
           out);
     field_rows(out, f, "drift");

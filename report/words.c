@@ -392,7 +392,8 @@ static void put_test(FILE *out, const sock_check_test *t)
 {
     fprintf(out, "<tr><th scope=\"row\">%s</th>", t->name);
     if (!t->valid) {
-        fputs("<td colspan=\"7\">not made: too few steps, or states that cannot show it</td></tr>\n", out);
+        fputs("<td class=\"text\" colspan=\"7\">not made: too few steps, or states that cannot show it</td></tr>\n",
+              out);
         return;
     }
     const int chi = t->chi_df > 0;
