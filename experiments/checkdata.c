@@ -144,6 +144,8 @@ const check_scene check_scenes[] = {
     {"pendulum-noise", "the same", "pendulum", SECOND, SEEN},
     {"duffing-noise", "the same", "duffing", SECOND, SEEN},
     {"vanderpol-noise", "the same", "vanderpol", SECOND, SEEN},
+    {"subjects", "Ornstein-Uhlenbeck about set points of their own", .d = 1, .paths = 2 * PATHS, .points = 41, .gap = 0.25,
+     .drift = ou_f, .diffusion = constant_a, .a = 1, .apart = 2, .goal = 0.8, .pattern = "subjects"},
 };
 
 const check_scene cover_scenes[] = {
@@ -257,7 +259,8 @@ static sock_status walk_paths(maker *m)
     start(m);
     for (size_t i = 0; status >= 0 && i < s->points; i++) {
         for (size_t j = 0; j < s->paths; j++)
-            m->kept[j * s->points + i] = m->x[j * s->d] + sqrt(s->noise * s->gap * s->a) * m->noise[j * s->points + i];
+            m->kept[j * s->points + i] = m->x[j * s->d] + s->apart * m->size[j * s->points] +
+                                         sqrt(s->noise * s->gap * s->a) * m->noise[j * s->points + i];
         if (i + 1 < s->points) status = advance(m, i);
     }
     return status;

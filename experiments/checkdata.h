@@ -18,6 +18,7 @@ struct check_scene {
     double noise;                   /* variance of the noise on the points over h a */
     double a;                       /* what the diffusion is where it is constant */
     double jump, jump_rate;         /* standard deviation and rate of jumps at the ends of steps */
+    double apart;                   /* standard deviation by which whole paths are moved */
     double slope, wave, period;     /* forcing: slope (t - T / 2) + wave sin(2 pi t / period) */
     const char *options[6];         /* of the fit: key, value, ...; NULL after the last */
     double goal;                    /* share of objections: at most this for a model that is right, */

@@ -64,6 +64,7 @@ static const char *const scene_names[] = {"ou",
                                           "pendulum-noise",
                                           "duffing-noise",
                                           "vanderpol-noise",
+                                          "subjects",
                                           NULL};
 
 static double cpu_seconds(void)

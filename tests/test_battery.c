@@ -30,6 +30,7 @@ typedef struct recipe {
     double gap, drift, size, wave, period,
         jump;               /* jump: of the last state, in the first path and, earlier, in the second */
     double coupling, noise; /* of the last state to the first; of the observation */
+    double apart;           /* between the set points of eight paths */
 } recipe;
 
 static sock_data *made(const recipe *r)
@@ -45,7 +46,8 @@ static sock_data *made(const recipe *r)
             const double push = r->wave * sin(2 * M_PI * (double)i / r->period) * sqrt(r->gap);
             for (size_t k = 0; k < r->d; k++) {
                 const double before = i ? x[(p - 1) * r->d + k] : 0.5 * z[p * 2 + k];
-                const double pull = r->drift * before + (k && i ? r->coupling * pow(x[(p - 1) * r->d], 2) : 0);
+                const double own = r->apart * ((double)(j * 3 % 8) - 3.5);
+                const double pull = r->drift * (before - own) + (k && i ? r->coupling * pow(x[(p - 1) * r->d], 2) : 0);
                 x[p * r->d + k] = before + h * pull + (i ? push + sqrt(h) * r->size * z[2 * p + k] : 0);
             }
             if (j < 2 && i == 40 - 20 * j) x[p * r->d + r->d - 1] += r->jump;
@@ -346,8 +348,41 @@ static void compare_ways(const sock_check_test *test)
         if (i != DISTRIBUTION && i != CYCLES) assert_true(!test[i].valid || test[i].chi_df > 0);
 }
 
-static void compare_cycles(const seen *s, const bool *tested, const sk_check_spec *spec, const sock_check_test *t,
-                           const sk_check_facts *facts)
+/* What a trajectory was so far, beside waves of all states: the mean of its states less the state, and the sum of its
+ * scores over their number and ten. */
+static double along_pasts(const seen *s, size_t k, double *df)
+{
+    const size_t each = s->d == 1 ? 5 : 4, waves = each * s->d;
+    static double y[MOST_ROWS];
+    for (size_t i = 0; i < s->n; i++) {
+        double states = 0, steps = 0, scores = 0, count = 0;
+        for (size_t j = i + 1; j-- > 0 && s->steps.piece[j] == s->steps.piece[i];) {
+            states += s->rows.x[j * s->d + k];
+            steps++;
+            if (j < i && scored(s, j, k)) scores += s->scores.v[j * s->d + k], count++;
+        }
+        for (size_t c = 0; c < waves; c++)
+            basis[c][i] = scored(s, i, k) ? curve_of(0, c % each + 1, rank_of(s, i, c / each)) : 0;
+        const double rate = s->rows.h[i] / sqrt(s->rows.variance[i * s->d + k]);
+        basis[waves][i] = scored(s, i, k) ? (states / steps - s->rows.x[i * s->d + k]) * rate : 0;
+        basis[waves + 1][i] = scored(s, i, k) ? scores / (count + 10) : 0;
+        y[i] = scored(s, i, k) ? s->scores.v[i * s->d + k] : 0;
+    }
+    return along(s->n, waves, waves + 2, y, df);
+}
+
+static size_t pieces_of(const seen *s)
+{
+    size_t pieces = 1;
+    for (size_t i = 1; i < s->n; i++) pieces += s->steps.piece[i] != s->steps.piece[i - 1];
+    return pieces;
+}
+
+/* P(F > T / 2) with two and 4 J degrees of freedom, as that of a chi-square with two. */
+static double rare(double statistic, double freedom) { return -2 * log(pow(1 + statistic / freedom, -freedom / 2)); }
+
+static void compare_cycles(const seen *s, const sock_data *data, const bool *tested, const sk_check_spec *spec,
+                           const sock_check_test *t, const sk_check_facts *facts)
 {
     sk_cycle all = {.peak = 1}, one;
     for (size_t k = 0; k < s->d; k++) {
@@ -359,16 +394,26 @@ static void compare_cycles(const seen *s, const bool *tested, const sk_check_spe
         all.statistic = statistic;
         all.freedom = freedom;
     }
-    const double wide = sk_chi_square_tail(all.statistic, all.freedom), peak = fmin((double)s->tested * all.peak, 1);
-    const double explained = fmax(all.statistic - all.freedom, 0) / ((double)s->tested * (double)s->n);
-    assert_int_equal(t->valid, all.freedom > 0);
-    assert_close(t->statistic, all.statistic, 1e-12, 1);
-    assert_close(t->df, all.freedom, 0, 1);
-    assert_close(t->p, all.freedom > 0 ? fmin(2 * fmin(wide, peak), 1) : 1, 1e-9, 1e-12);
-    if (all.freedom > 0) assert_close(t->effect, peak < wide ? all.share : explained, 1e-9, 1e-9);
-    if (all.freedom > 0) assert_int_equal(strstr(t->effect_of, "autocorrelations") != NULL, peak >= wide);
-    const bool stands_out = all.freedom > 0 && 2 * peak < spec->alpha / SOCK_CHECK_TESTS;
+    const size_t pieces = pieces_of(s);
+    const bool several = data->trajectories >= 5 && pieces >= 5;
+    double past = 0, df = 0;
+    for (size_t k = 0; several && k < s->d; k++)
+        past += tested[k] ? rare(along_pasts(s, k, &df), 4 * (double)pieces) : 0;
+    const double wide = sk_chi_square_tail(all.statistic, all.freedom), peak = fmin((double)s->tested * all.peak, 1),
+                 apart = several ? sk_chi_square_tail(past, df) : 1, ways = several ? 3 : 2;
+    const double values = (double)s->tested * (double)s->n, explained = fmax(all.statistic - all.freedom, 0) / values;
+    const bool differ = apart<fmin(wide, peak), any = all.freedom> 0 || several;
+    assert_int_equal(t->valid, any);
+    assert_close(t->statistic, differ ? past : all.statistic, 1e-7, 1);
+    assert_close(t->df, differ ? df : all.freedom, 0, 1);
+    assert_close(t->p, any ? fmin(ways * fmin(fmin(wide, peak), apart), 1) : 1, 1e-6, 1e-12);
+    if (any && differ) assert_close(t->effect, fmax(past - df, 0) / values, 1e-6, 1e-9);
+    if (any && !differ) assert_close(t->effect, peak < wide ? all.share : explained, 1e-9, 1e-9);
+    if (any) assert_int_equal(strstr(t->effect_of, "autocorrelations") != NULL, peak >= wide && !differ);
+    const double named = spec->alpha / SOCK_CHECK_TESTS;
+    const bool stands_out = all.freedom > 0 && ways * peak < named && peak <= apart;
     assert_close(facts->period, stands_out ? all.period * median_gap(s) : 0, 1e-12, 0);
+    assert_int_equal(facts->apart, several && ways * apart < named && apart < peak);
 }
 
 /* ---- Where ---- */
@@ -524,7 +569,7 @@ static sk_check_facts compare(const sock_model *model, const sock_data *data, co
     for (int i = 0; i < SK_CHECK_TESTS; i++)
         if (i != DISTRIBUTION && i != CYCLES) compare_score(&s, i, &test[i]);
     compare_distribution(&s, tested, &test[DISTRIBUTION], &facts);
-    compare_cycles(&s, tested, spec, &test[CYCLES], &facts);
+    compare_cycles(&s, data, tested, spec, &test[CYCLES], &facts);
     compare_ways(test);
     compare_effects(&s, test, &facts);
     compare_lag1(&s, tested, &facts);
@@ -557,7 +602,7 @@ static void test_battery__two_states_of_a_model_that_is_a_little_wrong(void **st
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    compare_made(&(recipe){2, 3, 90, 1, 0.01, -1, 1.2, 0, 1, 0, 0, 0}, &usual, test);
+    compare_made(&(recipe){2, 3, 90, 1, 0.01, -1, 1.2, 0, 1, 0, 0, 0, 0}, &usual, test);
     assert_true(test[SCALE].p < 0.01 && test[HORIZON].valid && test[SCALE].df == 2);
 }
 
@@ -566,9 +611,9 @@ static void test_battery__one_state_in_long_and_short_units_of_time(void **state
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    compare_made(&(recipe){1, 1, 200, 2, 0.002, 3, 1, 0, 1, 0, 0, 0}, &usual, test);
+    compare_made(&(recipe){1, 1, 200, 2, 0.002, 3, 1, 0, 1, 0, 0, 0, 0}, &usual, test);
     assert_true(test[TIME].valid && (test[TIME].df == 3 || test[TIME].df == 1));
-    compare_made(&(recipe){1, 1, 200, 2, 2, -0.4, 0.8, 0, 1, 0, 0, 0}, &usual, test);
+    compare_made(&(recipe){1, 1, 200, 2, 2, -0.4, 0.8, 0, 1, 0, 0, 0, 0}, &usual, test);
     assert_true(test[TIME].valid);
 }
 
@@ -576,7 +621,7 @@ static void test_battery__a_missing_drift_shows_in_few_waves(void **state)
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    const sk_check_facts f = compare_made(&(recipe){2, 2, 250, 4, 0.05, -1, 1, 0, 1, 0, 3, 0}, &usual, test);
+    const sk_check_facts f = compare_made(&(recipe){2, 2, 250, 4, 0.05, -1, 1, 0, 1, 0, 3, 0, 0}, &usual, test);
     assert_true(test[DRIFT].p < 1e-3 && f.drift.state == 1);
 }
 
@@ -584,19 +629,19 @@ static void test_battery__a_season_has_its_period_in_units_of_time(void **state)
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    const sk_check_facts f = compare_made(&(recipe){1, 1, 240, 5, 0.02, -1, 1, 1.2, 12, 0, 0, 0}, &usual, test);
+    const sk_check_facts f = compare_made(&(recipe){1, 1, 240, 5, 0.02, -1, 1, 1.2, 12, 0, 0, 0, 0}, &usual, test);
     assert_close(f.period, 12 * 0.02, 0.05, 0);
     assert_true(test[CYCLES].p < 0.001);
-    compare_made(&(recipe){2, 2, 90, 6, 0.02, -1, 1, 0.5, 9, 0, 0, 0}, &usual, test);
+    compare_made(&(recipe){2, 2, 90, 6, 0.02, -1, 1, 0.5, 9, 0, 0, 0, 0}, &usual, test);
 }
 
 static void test_battery__noise_and_a_jump(void **state)
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    sk_check_facts f = compare_made(&(recipe){2, 2, 150, 7, 0.02, -1, 1, 0, 1, 0, 0, 0.08}, &usual, test);
+    sk_check_facts f = compare_made(&(recipe){2, 2, 150, 7, 0.02, -1, 1, 0, 1, 0, 0, 0.08, 0}, &usual, test);
     assert_true(f.lag1 < -0.1 && f.noise > 0.04 && f.noise < 0.16);
-    f = compare_made(&(recipe){2, 2, 150, 8, 0.02, -1, 1, 0, 1, 3, 0, 0}, &usual, test);
+    f = compare_made(&(recipe){2, 2, 150, 8, 0.02, -1, 1, 0, 1, 3, 0, 0, 0}, &usual, test);
     assert_true(f.wild >= 2 && f.wild_time < 21 * 0.02 * 1.2);
 }
 
@@ -610,10 +655,28 @@ static void test_battery__pieces(void **state)
     for (size_t i = 0; i < MOST_ROWS; i++) skip[i] = i % 31 == 7 || i == 50;
     spec.skip = skip;
     spec.skipped = 9;
-    compare_made(&(recipe){2, 1, 250, 9, 0.02, -1, 1, 0, 1, 0, 0, 0}, &spec, test);
+    compare_made(&(recipe){2, 1, 250, 9, 0.02, -1, 1, 0, 1, 0, 0, 0, 0}, &spec, test);
     for (size_t i = 0; i < MOST_ROWS; i++) skip[i] = i % 4 == 3;
-    compare_made(&(recipe){1, 1, 100, 10, 0.02, -1, 1, 0, 1, 0, 0, 0}, &spec, test);
+    compare_made(&(recipe){1, 1, 100, 10, 0.02, -1, 1, 0, 1, 0, 0, 0, 0}, &spec, test);
     assert_false(test[HORIZON].valid || test[CYCLES].valid);
+}
+
+/* Paths about points of their own, under a model that knows one. Fewer than five are not compared, and of paths that
+ * are alike nothing is said. */
+static void test_battery__set_points_of_their_own(void **state)
+{
+    (void)state;
+    sock_check_test test[SK_CHECK_TESTS];
+    recipe r = {
+        .d = 1, .paths = 8, .length = 60, .stream = 18, .gap = 0.2, .drift = -1, .size = 1, .period = 1, .apart = 0.5};
+    assert_true(compare_made(&r, &usual, test).apart && test[CYCLES].p < 1e-6 && test[CYCLES].ways == 3);
+    r.paths = 4;
+    assert_false(compare_made(&r, &usual, test).apart);
+    r.paths = 8;
+    r.apart = 0;
+    assert_false(compare_made(&r, &usual, test).apart);
+    r.d = 2;
+    assert_false(compare_made(&r, &usual, test).apart);
 }
 
 /* Thirty runs of four steps are enough, 29 are not. */
@@ -621,9 +684,9 @@ static void test_battery__how_many_runs_it_takes(void **state)
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    compare_made(&(recipe){1, 1, 121, 17, 0.02, -1, 1, 0, 1, 0, 0, 0}, &usual, test);
+    compare_made(&(recipe){1, 1, 121, 17, 0.02, -1, 1, 0, 1, 0, 0, 0, 0}, &usual, test);
     assert_true(test[HORIZON].valid && test[HORIZON].df == 1);
-    compare_made(&(recipe){1, 1, 120, 17, 0.02, -1, 1, 0, 1, 0, 0, 0}, &usual, test);
+    compare_made(&(recipe){1, 1, 120, 17, 0.02, -1, 1, 0, 1, 0, 0, 0, 0}, &usual, test);
     assert_false(test[HORIZON].valid);
 }
 
@@ -633,7 +696,7 @@ static void test_battery__a_state_of_few_scores_is_not_tested(void **state)
 {
     (void)state;
     sock_check_test test[SK_CHECK_TESTS];
-    const recipe r = {2, 2, 120, 12, 0.02, -1, 1, 0, 1, 0, 0, 0};
+    const recipe r = {2, 2, 120, 12, 0.02, -1, 1, 0, 1, 0, 0, 0, 0};
     compare_fields(&r, partly_one, 0.4, &usual, test);
     assert_true(test[SCALE].df == 1);
     compare_fields(&r, partly_one, -0.4, &usual, test);
@@ -709,7 +772,7 @@ static sock_status check_given(sock_context *context, void *arg)
 static void test_battery__survives_every_failed_allocation(void **state)
 {
     (void)state;
-    sock_data *data = made(&(recipe){2, 1, 40, 15, 0.02, -1, 1, 0, 1, 0, 0, 0});
+    sock_data *data = made(&(recipe){2, 1, 40, 15, 0.02, -1, 1, 0, 1, 0, 0, 0, 0});
     sock_model *model = wrap_fields(ctx, 2, pull_back, wavy, NULL);
     sock_context *other = sock_context_new();
     assert_int_equal(sock_set_threads(other, 1), SOCK_OK);
@@ -724,7 +787,7 @@ static void test_battery__survives_every_failed_allocation(void **state)
 static void test_battery__scores_are_those_of_the_steps(void **state)
 {
     (void)state;
-    sock_data *data = made(&(recipe){2, 2, 30, 16, 0.02, -1, 1, 0, 1, 0, 0, 0});
+    sock_data *data = made(&(recipe){2, 2, 30, 16, 0.02, -1, 1, 0, 1, 0, 0, 0, 0});
     sock_model *model = wrap_fields(ctx, 2, pull_back, wavy, NULL);
     sock_step_scores out = {0};
     seen s;
@@ -803,6 +866,7 @@ int main(void)
         cmocka_unit_test(test_battery__a_season_has_its_period_in_units_of_time),
         cmocka_unit_test(test_battery__noise_and_a_jump),
         cmocka_unit_test(test_battery__pieces),
+        cmocka_unit_test(test_battery__set_points_of_their_own),
         cmocka_unit_test(test_battery__how_many_runs_it_takes),
         cmocka_unit_test(test_battery__a_state_of_few_scores_is_not_tested),
         cmocka_unit_test(test_battery__waves_of_many_states),

@@ -44,6 +44,15 @@ static void test_checkrules__fits_of_second_order_are_checked_whole(void **state
     assert_false(sk_check_second_at_once(1));
 }
 
+/* Of many pieces chi-square, of few less: P(F(2, 20) > 5) is 0.0173. */
+static void test_checkrules__few_subjects_have_heavier_tails(void **state)
+{
+    (void)state;
+    assert_close(sk_check_subjects_surprise(10, 5), 20 * log(1.5), 1e-12, 1);
+    assert_close(exp(-sk_check_subjects_surprise(10, 5) / 2), 0.0173, 0.01, 0);
+    assert_close(sk_check_subjects_surprise(10, 1000000), 10, 1e-5, 0);
+}
+
 /* Ten whole paths in up to ten states, none beyond, and all where half of these leave; a hundred of a whole check. */
 static void test_checkrules__whole_paths(void **state)
 {
@@ -260,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_checkrules__a_small_effect_is_a_remark),
         cmocka_unit_test(test_checkrules__fits_of_second_order_are_checked_whole),
+        cmocka_unit_test(test_checkrules__few_subjects_have_heavier_tails),
         cmocka_unit_test(test_checkrules__whole_paths),
         cmocka_unit_test(test_checkrules__what_an_end_costs),
         cmocka_unit_test(test_checkrules__long_steps_are_followed_finely),

@@ -7,6 +7,7 @@
 #include "check/check.h"
 
 #include "check/checkrules.h"
+#include "score/score.h"
 #include "tune/policy.h"
 
 #include <math.h>
@@ -48,6 +49,8 @@ typedef struct battery {
     sk_calendar_season season[SK_CALENDAR_PERIODS];
     sk_tally dated[SK_CALENDAR_PERIODS];
     size_t seasons;
+    sk_tally subjects; /* trajectories that are not alike; no freedom: it cannot be told */
+    size_t pieces;     /* of trajectories; 0: too few to be told apart */
     sk_check_facts *facts;
     size_t n, d, in, waves;  /* in: states and inputs; waves: columns of `wave` */
     double *wave;            /* n x waves: cosines of the ranks of all states and inputs */
@@ -276,8 +279,7 @@ static void note_between(battery *b)
 {
     const size_t k = b->facts->lag1_state;
     double *v = b->columns, shares = 0;
-    size_t pieces = 0;
-    for (size_t i = 0, end; i < b->n; i = end, pieces++) {
+    for (size_t i = 0, end; i < b->n; i = end) {
         double sum = 0, count = 0;
         for (end = i; end < b->n && b->steps.piece[end] == b->steps.piece[i]; end++) {
             const double one = b->scores.v[end * b->d + k];
@@ -289,8 +291,7 @@ static void note_between(battery *b)
     }
     const sk_check_series series = {b->n, 1, v, b->steps.piece};
     const double within = sk_check_lag1(&series) + shares / (double)SK_MAX(b->n, 1);
-    const bool several = sk_check_has_subjects(b->data->trajectories, pieces);
-    if (several && b->test[MEMORY].effect > 0) b->facts->between = 1 - fmax(within, 0) / b->test[MEMORY].effect;
+    if (b->pieces && b->test[MEMORY].effect > 0) b->facts->between = 1 - fmax(within, 0) / b->test[MEMORY].effect;
 }
 
 /* Seasons of the calendar, in what was not fitted. */
@@ -303,10 +304,54 @@ static sock_status test_seasons(battery *b)
     return SOCK_OK;
 }
 
+static void count_subjects(battery *b)
+{
+    size_t pieces = 0;
+    for (size_t i = 0; i < b->n; i++) pieces += i == 0 || b->steps.piece[i] != b->steps.piece[i - 1];
+    b->pieces = sk_check_has_subjects(b->data->trajectories, pieces) ? pieces : 0;
+}
+
+/* Whether the past of a trajectory tells more than its state. Waves of the states are taken out with what was fitted: a
+ * dependence on the state is none on the past. Columns of few trajectories are few random numbers, in units of their
+ * own length: the square of such a score has heavier tails than chi-square, those of F. */
+static sock_status test_subjects(battery *b, size_t k)
+{
+    const size_t fitted = b->mean_columns, width = fitted + b->waves;
+    double *z = sk_doubles(b->ctx, b->n, width), *columns = sk_doubles(b->ctx, b->n, SK_SUBJECT_COLUMNS);
+    double *weight = sk_doubles(b->ctx, b->n, b->d);
+    sk_tally own = {0};
+    size_t rank = 0;
+    sock_status status = z && columns && weight ? SOCK_OK : SOCK_ENOMEM;
+    for (size_t i = 0; status >= 0 && i < b->n; i++) {
+        memcpy(z + i * width, b->mean + i * fitted, fitted * sizeof *z);
+        for (size_t j = 0; j < b->waves; j++) z[i * width + fitted + j] = b->used[i] ? b->wave[i * b->waves + j] : 0;
+    }
+    if (status >= 0) status = sk_orthonormal(b->ctx, b->n, width, width, z, &rank);
+    if (status >= 0) {
+        const sk_scored rows = {b->n, rank, b->y, z, 0};
+        const sk_subjects past = {b->n, b->d, b->in, b->scores.v + k, b->rows.z + k, weight + k, b->steps.piece};
+        for (size_t i = 0; i < b->n; i++) {
+            const double variance = b->rows.variance[i * b->d + k];
+            weight[i * b->d + k] = variance > 0 ? b->rows.h[i] / sqrt(variance) : 0;
+        }
+        sk_subject_columns(&past, columns);
+        for (size_t i = 0; i < b->n * SK_SUBJECT_COLUMNS; i++)
+            columns[i] = b->used[i / SK_SUBJECT_COLUMNS] ? columns[i] : 0;
+        status = sk_score_test(b->ctx, &rows, SK_SUBJECT_COLUMNS, columns, &own);
+    }
+    b->subjects.statistic += sk_check_subjects_surprise(own.statistic, b->pieces);
+    b->subjects.freedom += own.freedom;
+    sk_free(z);
+    sk_free(columns);
+    sk_free(weight);
+    return status;
+}
+
 /* The portmanteau of all states together; of the peaks the one least likely. */
 static sock_status test_cycles(battery *b, size_t k, sk_cycle *all)
 {
     SK_TRY(test_seasons(b));
+    if (b->pieces) SK_TRY(test_subjects(b, k));
     const sk_check_series series = {b->n, b->d, b->scores.v + k, b->steps.piece};
     sk_cycle one;
     SK_TRY(sk_check_cycles(b->ctx, &series, &one));
@@ -514,35 +559,51 @@ static const sk_calendar_season *rarest_season(const battery *b, double states, 
     return found;
 }
 
-/* The portmanteau, the highest peak and, for dates, the seasons of the calendar: the least p counts for all. */
+/* Of many lags, and may be above 1; else of the variance. */
+static void set_sum(const sk_tally *tally, double values, const char *of, sock_check_test *t)
+{
+    t->effect = fmax(tally->statistic - tally->freedom, 0) / values;
+    t->effect_of = of;
+}
+
+/* The portmanteau, the highest peak, for dates the seasons of the calendar, and of several trajectories what tells them
+ * apart: the least p counts for all. */
 static void end_cycles(battery *b, const sk_cycle *all, double states)
 {
     sock_check_test *t = &b->test[CYCLES];
     const sk_tally *rarest = NULL, portmanteau = {all->statistic, all->freedom, 0};
     double dated, share = 0, *gap = b->columns;
     const double wide = sk_chi_square_tail(all->statistic, all->freedom), peak = fmin(states * all->peak, 1);
+    const double apart = sk_tally_tail(&b->subjects), values = states * (double)b->n;
     const sk_calendar_season *season = rarest_season(b, states, &dated, &share, &rarest);
-    const double ways = season ? 3 : 2, named = b->spec.alpha / SK_CHECK_TESTS;
-    t->valid = all->freedom > 0 || season;
+    const double ways = 2 + (season != NULL) + (b->subjects.freedom > 0), named = b->spec.alpha / SK_CHECK_TESTS;
+    const double rest = fmin(fmin(peak, wide), dated);
+    t->valid = all->freedom > 0 || season || b->subjects.freedom > 0;
     t->statistic = all->statistic;
     t->df = all->freedom;
     if (!t->valid) return;
-    t->p = fmin(ways * fmin(fmin(wide, peak), dated), 1);
-    if (rarest && dated < fmin(peak, wide))
+    t->p = fmin(ways * fmin(rest, apart), 1);
+    if (apart < rest)
+        set_chi_square(&b->subjects, ways, t);
+    else if (rarest && dated < fmin(peak, wide))
         set_chi_square(rarest, ways * (double)b->seasons, t);
     else if (all->freedom > 0 && wide <= peak)
         set_chi_square(&portmanteau, ways, t);
     else
         t->ways = ways * states; /* a peak has another law */
     t->effect = fmin(dated < peak ? share : all->share, 1);
-    if (all->freedom > 0 && wide <= fmin(peak, dated)) { /* of many lags, and may be above 1 */
-        t->effect = fmax(all->statistic - all->freedom, 0) / (states * (double)b->n);
-        t->effect_of = "sum of squared autocorrelations, less that of chance";
+    if (apart < rest) {
+        t->statistic = b->subjects.statistic;
+        t->df = b->subjects.freedom;
+        set_sum(&b->subjects, values, explained, t);
+    } else if (all->freedom > 0 && wide <= rest) {
+        set_sum(&portmanteau, values, "sum of squared autocorrelations, less that of chance", t);
     }
     memcpy(gap, b->rows.h, b->n * sizeof *gap);
-    if (ways * peak < named) b->facts->period = all->period * sk_median(b->n, gap);
+    b->facts->apart = apart < fmin(peak, dated) && ways * apart < named;
+    if (ways * peak < named && peak <= apart) b->facts->period = all->period * sk_median(b->n, gap);
     b->facts->season = sk_calendar_name(b->data->unit, b->facts->period);
-    if (season && ways * dated < named && (dated <= peak || !(b->facts->period > 0))) {
+    if (season && ways * dated < named && dated <= apart && (dated <= peak || !(b->facts->period > 0))) {
         b->facts->period = season->length;
         b->facts->season = season->says;
     }
@@ -603,6 +664,7 @@ static void find_seasons(battery *b)
 static sock_status all_states(battery *b)
 {
     find_seasons(b);
+    count_subjects(b);
     sk_cycle cycle = {.peak = 1};
     double worst[3] = {0}, states = 0;
     for (size_t k = 0; k < b->d; k++) {

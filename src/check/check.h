@@ -283,6 +283,7 @@ typedef struct sk_check_facts {
     double noise;                    /* standard deviation that the lag-1 correlation would be explained by */
     double long_step;                /* median of h |Jacobian of f| */
     double between;                  /* share of a lag-1 correlation above 0 that is in means of trajectories */
+    bool apart;                      /* the past of a trajectory tells what its state does not */
     bool quick;                      /* `sock check` would take more ends, or more steps */
     bool flow, noise_sought, second; /* as in the specification */
     size_t angle, left_out;          /* alike */

@@ -46,6 +46,12 @@ bool sk_check_has_subjects(size_t trajectories, size_t pieces)
     return trajectories >= SK_CHECK_SUBJECTS && pieces >= SK_CHECK_SUBJECTS;
 }
 
+double sk_check_subjects_surprise(double statistic, size_t pieces)
+{
+    const double freedom = SK_CHECK_SUBJECT_FREEDOM * (double)pieces;
+    return freedom * log1p(statistic / freedom); /* exact where two columns are left */
+}
+
 bool sk_check_is_wild(double deviations) { return fabs(deviations) > SK_CHECK_WILD; }
 
 bool sk_check_is_found(double square, double floor) { return square > SK_CHECK_FLOOR * floor; }

@@ -31,6 +31,9 @@ bool sk_check_is_tested(double scored, size_t n);
 bool sk_check_has_runs(size_t runs);
 bool sk_check_has_subjects(size_t trajectories, size_t pieces);
 
+/* The chi-square that is as rare as this statistic of so many pieces, by F. */
+double sk_check_subjects_surprise(double statistic, size_t pieces);
+
 /* Whether a step is so far out that no diffusion makes it. */
 bool sk_check_is_wild(double deviations);
 

@@ -182,6 +182,13 @@ static bool is_bursts(const scene *s) { return is_jumps(s) && objects(s, "volati
 static bool is_drift(const scene *s) { return objects(s, "drift"); }
 static bool is_diffusion(const scene *s) { return objects(s, "diffusion"); }
 static bool is_volatility(const scene *s) { return objects(s, "volatility"); }
+/* Trajectories with set points of their own look like noise, memory or something slow, by what the fit makes of them;
+ * only memory from step to step says more of neighbours than of all that a trajectory was. */
+static bool is_apart(const scene *s)
+{
+    return s->facts->apart && objects(s, "cycles") && surprise(find(s, "cycles")) > surprise(find(s, "memory"));
+}
+
 static bool is_slow(const scene *s) { return objects(s, "cycles"); }
 static bool is_shape(const scene *s) { return objects(s, "distribution"); }
 static bool is_scale(const scene *s) { return objects(s, "scale"); }
@@ -432,6 +439,12 @@ static const struct {
      "Add states that follow it; where it comes from outside, take it out of the data."},
     {"time", is_trend, "time", "The law changes over time: {C}.",
      "Fit pieces of the time apart, take the trend out, or add what drives it as a state."},
+    {"subjects", is_apart, "cycles",
+     "Trajectories differ by more than chance: what one was so far tells its next steps beyond its state, as set "
+     "points "
+     "of their own would.",
+     "Add a column that tells them apart as an input (--input), or fit each by itself; a slow state that is missing "
+     "looks alike. Noise and memory that were found may be these differences."},
     {"long-steps", is_long, "",
      "Steps are long for this system (h |f'| = {J}): f and a are those of the sampled process, and do not tell what "
      "happens "

@@ -49,6 +49,25 @@ sock_status sk_filter_likelihood(sock_context *ctx, const sock_model *model, con
 sock_status sk_residual_lag1(sock_context *ctx, const sock_model *model, const sock_data *data, const bool *skip,
                              double *out);
 
+/* ---- subjects.c ---- */
+
+/* Scores and states of steps that follow one another within a piece of a trajectory; v NaN: a step without a score. */
+typedef struct sk_subjects {
+    size_t n, v_stride, x_stride;
+    const double *v, *x, *weight; /* of one state: x where the step begins; weight: what a rate of 1 does to v */
+    const size_t *piece;          /* n */
+} sk_subjects;
+
+/* What a trajectory was so far, by which one tells what comes next where trajectories are not alike: n x
+ * SK_SUBJECT_COLUMNS, the weighted mean of its states less the state, and that of its scores. */
+enum { SK_SUBJECT_COLUMNS = 2 };
+void sk_subject_columns(const sk_subjects *subjects, double *out);
+
+/* Nats that these columns gain in foretelling v (n x d, of variance 1; NaN: no score) beside powers of the states x
+ * (n x d), less one for each of them. weight: n x d. */
+sock_status sk_subject_gain(sock_context *ctx, size_t n, size_t d, const double *v, const double *x,
+                            const double *weight, const size_t *piece, double *nats);
+
 /* ---- constlik.c ---- */
 
 /* The mean rate of the steps of all trajectories (d). */

@@ -370,12 +370,13 @@
 #define SK_HINT_PACES                                                                                                  \
     {                                                                                                                  \
         1, 0.7, 0.5, 0.35                                                                                              \
-    }                           /* and, where steps are long, from these of the drift */
-#define SK_NOISE_SURE 4         /* z-score with which noise need gain only over the same model without it, */
-#define SK_NOISE_AHEAD 10       /* while averages and polish of the clean model are ahead by no more nats than this */
-#define SK_NOISE_CROSS 3        /* z-score of a correlation that lets a full R be tried */
-#define SK_FULL_PASSES 6        /* of it: correlations go the slow way of EM */
-#define SK_FULL_GAIN 2          /* nats held out over the diagonal R */
+    }                       /* and, where steps are long, from these of the drift */
+#define SK_NOISE_SURE 4     /* z-score with which noise need gain only over the same model without it, */
+#define SK_NOISE_AHEAD 10   /* while averages and polish of the clean model are ahead by no more nats than this */
+#define SK_NOISE_SUBJECTS 5 /* nats by which trajectories that differ explain what noise seems to be, if also more */
+#define SK_NOISE_CROSS 3    /* z-score of a correlation that lets a full R be tried */
+#define SK_FULL_PASSES 6    /* of it: correlations go the slow way of EM */
+#define SK_FULL_GAIN 2      /* nats held out over the diagonal R */
 #define SK_CORRELATION_MOST 0.9 /* of R at its start: products of residuals are noisy */
 #define SK_STEP_WORST 20        /* in that comparison a step counts at least so many nats below the median one */
 #define SK_NOISE_LAST_PASSES 3  /* on all rows, where the fit was made on a part */
@@ -575,6 +576,8 @@
 #define SK_CHECK_WHITENED 0.95     /* more of the lag-1 correlation is not taken out before cycles are looked for */
 #define SK_CHECK_LAG1 0.03         /* a smaller lag-1 correlation has no consequence, */
 #define SK_CHECK_SUBJECTS 5        /* trajectories of which it can be told that they differ, */
+#define SK_CHECK_SUBJECT_FREEDOM 4 /* of each, in the law of what tells them apart, */
+#define SK_CHECK_SUBJECT_PRIOR 10  /* by the mean of their scores so far, with so many more that are 0; */
 #define SK_CHECK_BETWEEN 0.3       /* where so much of the lag-1 correlation is in their means; */
 #define SK_CHECK_RATIO 0.05        /* nor has a variance ratio this near 1, */
 #define SK_CHECK_SCALE 0.05        /* a mean square, */
