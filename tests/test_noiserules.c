@@ -147,6 +147,15 @@ static void test_noiserules__fifty_pairs_tell_of_noise(void **state)
     assert_true(sk_noise_may_clear(10, 200) && !sk_noise_may_clear(10, 199)); /* twenty steps for each feature */
 }
 
+/* Five trajectories in five runs can be told to differ; that is what noise seems to be where it is worth five nats, and
+ * more than noise gains. */
+static void test_noiserules__trajectories_that_differ(void **state)
+{
+    (void)state;
+    assert_true(sk_noise_has_subjects(5, 5) && !sk_noise_has_subjects(4, 5) && !sk_noise_has_subjects(5, 4));
+    assert_true(sk_noise_is_subjects(5, 4.9) && !sk_noise_is_subjects(4.9, 2) && !sk_noise_is_subjects(30, 30));
+}
+
 /* Twenty nats behind the clean model, or, begun at it, ahead of it. */
 static void test_noiserules__a_fit_of_long_steps_is_given_up(void **state)
 {
@@ -250,6 +259,7 @@ int main(void)
         cmocka_unit_test(test_noiserules__starts_of_the_look_leave_no_gap),
         cmocka_unit_test(test_noiserules__no_R_is_looked_for_where_the_smallest_loses),
         cmocka_unit_test(test_noiserules__fifty_pairs_tell_of_noise),
+        cmocka_unit_test(test_noiserules__trajectories_that_differ),
         cmocka_unit_test(test_noiserules__a_fit_of_long_steps_is_given_up),
         cmocka_unit_test(test_noiserules__another_valley_is_ten_nats_better),
         cmocka_unit_test(test_noiserules__a_full_R),

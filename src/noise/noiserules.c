@@ -87,6 +87,13 @@ bool sk_noise_has_pairs(size_t pairs) { return pairs >= SK_NOISE_PAIRS; }
 
 bool sk_noise_may_clear(size_t features, size_t steps) { return features * SK_CLEARED_STEPS <= steps; }
 
+bool sk_noise_has_subjects(size_t trajectories, size_t runs)
+{
+    return trajectories >= SK_CHECK_SUBJECTS && runs >= SK_CHECK_SUBJECTS;
+}
+
+bool sk_noise_is_subjects(double nats, double gain) { return nats >= SK_NOISE_SUBJECTS && nats > gain; }
+
 double sk_long_least(double clean, bool begun_at_it) { return clean + (begun_at_it ? 1 : -1) * SK_NOISE_HOPELESS; }
 
 bool sk_noise_other_valley(double nats) { return nats > SK_VALLEY_NATS; }

@@ -74,6 +74,11 @@ bool sk_hint_is_hopeless(double gain, double values, double share);
 bool sk_noise_has_pairs(size_t pairs);
 bool sk_noise_may_clear(size_t features, size_t steps);
 
+/* Whether so many trajectories, in so many runs, can be told to differ; and whether that, worth so many nats, is what
+ * noise seems to be, with its gain. */
+bool sk_noise_has_subjects(size_t trajectories, size_t runs);
+bool sk_noise_is_subjects(double nats, double gain);
+
 /* The likelihood that a fit of long steps has to reach: begun anew, or at the clean model. */
 double sk_long_least(double clean, bool begun_at_it);
 

@@ -8,6 +8,7 @@
  *      noisy model, so that a drift that merely became better does not count for noise. */
 #include "noise/noisestage.h"
 #include "noise/noiserules.h"
+#include "score/score.h"
 
 #include "noise/noisefit.h"
 #include "noise/noisespread.h"
@@ -289,6 +290,59 @@ static bool finds_rounding(const inquiry *q)
     return any && is_rounded(q);
 }
 
+/* Scores of all steps under the best model without noise, what a rate of 1 does to them, and the run of each. */
+static sock_status score_clean(inquiry *q, double *v, double *weight, size_t *run)
+{
+    const sk_series *series = &q->m.series;
+    const sk_filter_spec spec = sk_noisy_spec(&q->m, best_without(q));
+    const size_t d = series->d;
+    sk_pass pass = {0};
+    SK_TRY(sk_pass_new(q->s->ctx, series, true, &pass));
+    const sock_status status = sk_filter(q->s->ctx, series, &spec, &pass);
+    for (size_t r = 0; status >= 0 && r < series->runs; r++)
+        for (size_t i = series->first[r]; i < series->first[r + 1]; i++) {
+            run[i] = r;
+            for (size_t k = 0; k < d; k++) {
+                const double e = series->next[i * d + k] - pass.mean[i * d + k],
+                             sd = sqrt(pass.cov[i * d * d + k * (d + 1)]);
+                const bool good = !pass.lost[i] && sd > 0;
+                v[i * d + k] = good ? e / sd : (double)NAN;
+                weight[i * d + k] = good ? series->h[i] / sd : 0;
+            }
+        }
+    sk_pass_clear(&pass);
+    return status;
+}
+
+/* Nats by which what a trajectory was so far foretells the steps of the best model without noise. */
+static sock_status ask_subjects(inquiry *q, double *nats)
+{
+    const sk_series *series = &q->m.series;
+    sock_context *ctx = q->s->ctx;
+    *nats = 0;
+    if (!sk_noise_has_subjects(q->s->spec->data->trajectories, series->runs)) return SOCK_OK;
+    double *v = sk_doubles(ctx, series->steps, series->d), *weight = sk_doubles(ctx, series->steps, series->d);
+    size_t *run = sk_alloc(ctx, series->steps, sizeof *run);
+    sock_status status = v && weight && run ? score_clean(q, v, weight, run) : SOCK_ENOMEM;
+    if (status >= 0) status = sk_subject_gain(ctx, series->steps, series->d, v, series->y, weight, run, nats);
+    sk_free(v);
+    sk_free(weight);
+    sk_free(run);
+    return status;
+}
+
+/* Trajectories with set points of their own go to and fro about them, as measured ones do about the state. */
+static sock_status weigh_subjects(inquiry *q, double gain, bool *used)
+{
+    double nats = 0;
+    if (!*used || !asked(q, SK_ASK_AUTO)) return SOCK_OK;
+    SK_TRY(ask_subjects(q, &nats));
+    if (!sk_noise_is_subjects(nats, gain)) return SOCK_OK;
+    *used = false;
+    return say(q->s, "suspected, but that trajectories differ explains more (%.1f nats, noise %.1f), ignored", nats,
+               gain);
+}
+
 /* Noise that rounding is known to make needs no evidence. */
 static sock_status judge(inquiry *q, bool *used)
 {
@@ -313,7 +367,10 @@ static sock_status judge(inquiry *q, bool *used)
     short_steps.is_long = false;
     const char *weak = known ? ", little, but rounding is noise" : "";
     if (by_default && better && !sk_noise_gains(&short_steps)) weak = ", which may be chance";
-    if (*used) return say(s, "%.1f nats %s held out than %swithout%s", fabs(gain.nats), side, other, weak);
+    if (*used) {
+        SK_TRY(say(s, "%.1f nats %s held out than %swithout%s", fabs(gain.nats), side, other, weak));
+        return weigh_subjects(q, fmax(gain.nats, clean.nats), used);
+    }
     return say(s, "suspected, no clear gain held out (%.1f +- %.1f nats), ignored", gain.nats + 0.0, gain.error);
 }
 
