@@ -22,14 +22,15 @@ struct engine {
     cublasHandle_t blas; /* one of these */
     cublasHandle_t handles[2];
     cudaEvent_t turn;
-    cusolverDnHandle_t solver;
+    cusolverDnHandle_t solver; /* one of these: their own work space must not be shared by two streams */
+    cusolverDnHandle_t solvers[2];
     cusolverDnParams_t params;
     int *info; /* of a factorisation, on the card: one for each stream */
     struct {
         void *work, *host;
         size_t room, host_room;
-    } space[2]; /* of cuSOLVER, for each stream */
-    int side;   /* which of the two */
+    } space[2];         /* of cuSOLVER, for each stream */
+    int side;           /* which of the two */
     cudaMemPool_t pool; /* NULL: the card has none */
     void *stage[GETTERS];
     cudaStream_t getting[GETTERS];
@@ -95,17 +96,24 @@ const char *engine_error(const engine *e) { return e->reason; }
 
 static void open_pool(engine *e);
 
+static void turn_to(engine *e, int which)
+{
+    e->side = which;
+    e->stream = e->streams[which];
+    e->blas = e->handles[which];
+    e->solver = e->solvers[which];
+}
+
 static bool open_handles(engine *e)
 {
     if (!good(e, cudaSetDevice(e->number))) return false;
     for (int i = 0; i < 2; i++)
         if (!good(e, cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking)) ||
-            !good(e, cublasCreate(&e->handles[i])) || !good(e, cublasSetStream(e->handles[i], e->streams[i])))
+            !good(e, cublasCreate(&e->handles[i])) || !good(e, cublasSetStream(e->handles[i], e->streams[i])) ||
+            !good(e, cusolverDnCreate(&e->solvers[i])) || !good(e, cusolverDnSetStream(e->solvers[i], e->streams[i])))
             return false;
-    e->stream = e->streams[0];
-    e->blas = e->handles[0];
+    turn_to(e, 0);
     if (!good(e, cudaEventCreateWithFlags(&e->turn, cudaEventDisableTiming))) return false;
-    if (!good(e, cusolverDnCreate(&e->solver)) || !good(e, cusolverDnSetStream(e->solver, e->stream))) return false;
     open_pool(e);
     return good(e, cusolverDnCreateParams(&e->params)) && good(e, cudaMalloc((void **)&e->info, 2 * sizeof *e->info));
 }
@@ -153,9 +161,9 @@ void engine_close(engine *e)
         cudaFreeHost(e->stage[i]);
     }
     if (e->params) cusolverDnDestroyParams(e->params);
-    if (e->solver) cusolverDnDestroy(e->solver);
     if (e->turn) cudaEventDestroy(e->turn);
     for (size_t i = 0; i < 2; i++) {
+        if (e->solvers[i]) cusolverDnDestroy(e->solvers[i]);
         if (e->handles[i]) cublasDestroy(e->handles[i]);
         if (e->streams[i]) cudaStreamSynchronize(e->streams[i]);
         if (e->streams[i]) cudaStreamDestroy(e->streams[i]);
@@ -174,14 +182,6 @@ static void look(engine *e, int side, int state, const char *reason)
     int info = 0;
     engine_get(e, &info, e->info + side, sizeof info);
     if (info != 0) engine_fail(e, state, reason);
-}
-
-static void turn_to(engine *e, int which)
-{
-    e->side = which;
-    e->stream = e->streams[which];
-    e->blas = e->handles[which];
-    good(e, cusolverDnSetStream(e->solver, e->stream));
 }
 
 static void wait_for(engine *e, int which)
@@ -423,7 +423,8 @@ void engine_eigen(engine *e, size_t n, double *a, double *w)
         !make_room(e, bytes, host))
         return;
     good(e, cusolverDnXsyevd(e->solver, e->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F,
-                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->space[e->side].work, bytes, e->space[e->side].host, host, e->info + e->side));
+                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->space[e->side].work, bytes,
+                             e->space[e->side].host, host, e->info + e->side));
     look(e, e->side, SK_DEVICE_FAILED, "an eigendecomposition did not converge");
 }
 
