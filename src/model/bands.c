@@ -148,35 +148,6 @@ static sock_status drift_range(void *argument, size_t begin, size_t end, int wor
     return add_between(w->ctx, w->model, end - begin, x, w->field + begin * d, var);
 }
 
-/* var = alone var + sum_p weight_p (var_p + (f_p - f)^2). */
-static sock_status add_drift_peers(sock_context *ctx, const sock_model *model, size_t count, const double *x,
-                                   const double *f, double *var)
-{
-    const sk_spread *s = model->spread;
-    const size_t size = count * s->d;
-    double *field = sk_doubles(ctx, size, 1), *own = sk_doubles(ctx, size, 1);
-    sock_status status = field && own ? SOCK_OK : SOCK_ENOMEM;
-    sk_scale(size, sk_spread_alone(s), var);
-    for (size_t p = 0; status >= 0 && p < s->peers; p++) {
-        memset(field, 0, size * sizeof *field);
-        status = sk_model_evaluate(ctx, s->peer[p], count, x, field, NULL);
-        if (status >= 0) status = sk_drift_variance(ctx, s->peer[p], count, x, field, own);
-        for (size_t i = 0; status >= 0 && i < size; i++)
-            var[i] += s->weight[p] * (own[i] + (field[i] - f[i]) * (field[i] - f[i]));
-    }
-    sk_free(field);
-    sk_free(own);
-    return status;
-}
-
-sock_status sk_drift_variance(sock_context *ctx, const sock_model *model, size_t count, const double *x,
-                              const double *f, double *var)
-{
-    job w = {ctx, model, x, f, var};
-    SK_TRY(sk_parallel_for(ctx, count, POINTS_AT_ONCE, drift_range, &w));
-    return model->spread->peers ? add_drift_peers(ctx, model, count, x, f, var) : SOCK_OK;
-}
-
 /* ---- Simultaneous bands of the drift ---- */
 
 typedef struct drawing {
@@ -418,34 +389,56 @@ static sock_status diffusion_range(void *argument, size_t begin, size_t end, int
     return SOCK_OK;
 }
 
-/* The same of a, on the diagonal of log a. */
-static sock_status add_diffusion_peers(sock_context *ctx, const sock_model *model, size_t count, const double *x,
-                                       const double *a, double *var)
+/* ---- Of either field, with the peers of the model ---- */
+
+/* From what we say to what a peer says; on the diagonal of a in its logarithm, and false where that cannot be. */
+static bool is_apart(const sk_spread *s, bool of_a, size_t i, double peer, double own, double *out)
 {
-    const sk_spread *s = model->spread;
-    const size_t d = s->d, size = count * d * d;
-    double *field = sk_doubles(ctx, size, 1), *own = sk_doubles(ctx, size, 1);
+    const bool diagonal = of_a && i % (s->d * s->d) % (s->d + 1) == 0;
+    if (diagonal && !(own > 0)) return false;
+    *out = diagonal ? log(sk_band_own_a(peer, own) / own) : peer - own;
+    return true;
+}
+
+static sock_status variance(const job *w, size_t count, bool of_a);
+
+/* var = alone var + sum_p weight_p (var_p + (field_p - field)^2). */
+static sock_status add_peers(const job *w, size_t count, bool of_a)
+{
+    const sk_spread *s = w->model->spread;
+    const size_t size = count * s->d * (of_a ? s->d : 1);
+    double *field = sk_doubles(w->ctx, size, 1), *own = sk_doubles(w->ctx, size, 1), apart;
     sock_status status = field && own ? SOCK_OK : SOCK_ENOMEM;
-    sk_scale(size, sk_spread_alone(s), var);
+    sk_scale(size, sk_spread_alone(s), w->var);
     for (size_t p = 0; status >= 0 && p < s->peers; p++) {
+        const job peer = {w->ctx, s->peer[p], w->x, field, own};
         memset(field, 0, size * sizeof *field);
-        status = sk_model_evaluate(ctx, s->peer[p], count, x, NULL, field);
-        if (status >= 0) status = sk_diffusion_variance(ctx, s->peer[p], count, x, field, own);
-        for (size_t i = 0; status >= 0 && i < size; i++) {
-            const bool diagonal = i % (d * d) % (d + 1) == 0;
-            const double apart = diagonal ? log(sk_band_own_a(field[i], a[i]) / a[i]) : field[i] - a[i];
-            if (!diagonal || a[i] > 0) var[i] += s->weight[p] * (own[i] + square(apart));
-        }
+        status = sk_model_evaluate(w->ctx, s->peer[p], count, w->x, of_a ? NULL : field, of_a ? field : NULL);
+        if (status >= 0) status = variance(&peer, count, of_a);
+        for (size_t i = 0; status >= 0 && i < size; i++)
+            if (is_apart(s, of_a, i, field[i], w->field[i], &apart))
+                w->var[i] += s->weight[p] * (own[i] + square(apart));
     }
     sk_free(field);
     sk_free(own);
     return status;
 }
 
+static sock_status variance(const job *w, size_t count, bool of_a)
+{
+    job own = *w;
+    SK_TRY(sk_parallel_for(w->ctx, count, POINTS_AT_ONCE, of_a ? diffusion_range : drift_range, &own));
+    return w->model->spread->peers ? add_peers(w, count, of_a) : SOCK_OK;
+}
+
+sock_status sk_drift_variance(sock_context *ctx, const sock_model *model, size_t count, const double *x,
+                              const double *f, double *var)
+{
+    return variance(&(job){ctx, model, x, f, var}, count, false);
+}
+
 sock_status sk_diffusion_variance(sock_context *ctx, const sock_model *model, size_t count, const double *x,
                                   const double *a, double *var)
 {
-    job w = {ctx, model, x, a, var};
-    SK_TRY(sk_parallel_for(ctx, count, POINTS_AT_ONCE, diffusion_range, &w));
-    return model->spread->peers ? add_diffusion_peers(ctx, model, count, x, a, var) : SOCK_OK;
+    return variance(&(job){ctx, model, x, a, var}, count, true);
 }
