@@ -14,12 +14,14 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Opt
 import numpy as np
 
 from . import _clock, _native
+from ._arrays import StateCountError, numbers
 from ._calls import OPTIONS, Context, Progress, is_default, option_text, outside, python_words, unknown_parameter
 from ._check import Check
 from ._errors import Error, InputError, NotFittedError, NumericError, SockWarning, UsageError, meant
+from ._files import are_names, path_list
 from ._native import doubles, lib, names_array, take_text
 from ._summary import plain
-from ._trajectories import DATA_OPTIONS, StateCountError, Trajectories, are_names, numbers, path_list
+from ._trajectories import DATA_OPTIONS, Trajectories
 from ._types import Array
 from ._words import everywhere
 

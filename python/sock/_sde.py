@@ -15,10 +15,11 @@ import numpy as np
 from . import _native
 from ._calls import OPTIONS, Context, Progress, outside, python_words, unknown_parameter
 from ._errors import SockWarning, UsageError
+from ._files import are_names, path_list
 from ._model import Handle, KnownSDE, Model, as_trajectories, handle_from_bytes, load_handle, own_errors
 from ._native import c_text, doubles, lib, take_text
 from ._summary import plain
-from ._trajectories import Trajectories, are_names, path_list
+from ._trajectories import Trajectories
 from ._types import Array
 
 # Parameters beside those of the library's options table: name, default, help.
