@@ -60,9 +60,11 @@ sock_status sk_residual_products(sock_context *ctx, const sock_data *data, const
 
 /* ---- Rows of a view ---- */
 
-void sk_residuals(const sk_view *v, const double *integral, double *e)
+void sk_residuals(const sk_view *v, size_t begin, size_t end, size_t sets, double *e)
 {
-    for (size_t i = 0; i < v->n * v->d; i++) e[i] = v->t[i] - integral[i];
+    for (const double *t = v->t + begin * v->d; begin < end; begin++, t += v->d)
+        for (size_t f = 0; f < sets; f++, e += v->d)
+            for (size_t k = 0; k < v->d; k++) e[k] = t[k] - e[k];
 }
 
 /* One factorisation of F = 1 + O(h) serves the residuals of all drifts; with a small pivot the step is too long for a

@@ -5,6 +5,8 @@
  *   3. log det C = sum log D, |e|^2 in C^-1 and tr C^-1 by forward substitution with L.
  *   4. The inverse, where it is asked for: L^-T D^-1 L^-1.
  *
+ * In one dimension each is a few operations, and the compiler puts them side by side.
+ *
  * Cost for a step: 2 d^3 for C (d^2 where A is diagonal) and d^3/2 for the rest; in scalar code the matrices of d = 10
  * are too small for a processor to be busy. A lane never looks at its neighbours, so a step's number does not depend on
  * who stands beside it. */
@@ -14,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8 };
+enum { LANES = 8, AT_ONCE = 256 };
 
 typedef double lane __attribute__((vector_size(LANES * sizeof(double)), aligned(LANES * sizeof(double))));
 
@@ -178,8 +180,47 @@ static void store(const job *w, size_t first, const table *t, const bool *bad)
     }
 }
 
+/* ---- One dimension ---- */
+
+/* Steps first .. end-1 of the job, at most AT_ONCE: the operations of compute(), in their order, without the lanes. */
+static void some_scalars(const job *w, size_t first, size_t end)
+{
+    const sk_view *v = w->v;
+    const double eps = v->spec.eps, constant = log(6.283185307179586);
+    double pivot[AT_ONCE] = {0}, sum[AT_ONCE];
+    bool good[AT_ONCE];
+    const size_t n = end - first, whole = (n + LANES - 1) / LANES * LANES;
+    for (size_t s = 0; s < n; s++) {
+        const size_t i = first + s;
+        const double left = v->left[i], e = w->e ? w->e[i] : 0;
+        const double c = left * (w->integral[i] + (w->floor * v->h[i] + w->least)) * left + eps;
+        good[s] = c > 0;
+        pivot[s] = good[s] ? c : 1;
+        const double inverse = 1 / pivot[s];
+        sum[s] = e * e * inverse + eps * inverse;
+        if (w->inverse) w->inverse[i] = inverse;
+    }
+    for (size_t s = n; s < whole; s++) pivot[s] = 1;
+    sk_vlog(whole, pivot, pivot);
+    for (size_t s = 0; s < n; s++) {
+        const double value = v->spec.density + -0.5 * (constant + pivot[s] + sum[s]);
+        w->score[first + s - w->begin] = good[s] ? value : -(double)INFINITY;
+    }
+}
+
+static void run_scalars(const job *w)
+{
+    for (size_t i = w->begin; i < w->end; i += AT_ONCE) some_scalars(w, i, SK_MIN(i + AT_ONCE, w->end));
+}
+
+/* ---- Any dimension ---- */
+
 static void run(const job *w, double *space)
 {
+    if (w->v->d == 1) {
+        run_scalars(w);
+        return;
+    }
     table t = table_of(w->v->d, space);
     void (*widest)(const job *, bool, const table *, bool *) = compute_plain;
 #if defined(__x86_64__)
@@ -215,17 +256,19 @@ void sk_view_inverses(const sk_view *v, size_t begin, size_t end, double *offset
         space);
 }
 
-double sk_view_quick_score(const sk_view *v, size_t i, const double *e)
+void sk_view_quick_scores(const sk_view *v, size_t begin, size_t end, size_t stride, const double *e, double *score)
 {
     const size_t d = v->d;
-    const double *inverse = v->inverse + i * d * d;
-    double quadratic = 0;
-    for (size_t k = 0; k < d; k++) {
-        double sum = 0;
-        for (size_t l = 0; l < d; l++) sum += inverse[k * d + l] * e[l];
-        quadratic += sum * e[k];
+    for (size_t i = begin; i < end; i++, e += stride) {
+        const double *inverse = v->inverse + i * d * d;
+        double quadratic = 0;
+        for (size_t k = 0; k < d; k++) {
+            double sum = 0;
+            for (size_t l = 0; l < d; l++) sum += inverse[k * d + l] * e[l];
+            quadratic += sum * e[k];
+        }
+        score[i - begin] = v->offset[i] - 0.5 * quadratic;
     }
-    return v->offset[i] - 0.5 * quadratic;
 }
 
 /* The same numbers for a diagonal C, in d steps instead of d^3. */

@@ -99,8 +99,9 @@ sock_status sk_typical_value(sock_context *ctx, const sk_transitions *t, size_t 
 
 /* ---- Score (stepdensity.c) ---- */
 
-/* Log likelihood of row i of the view with residual e under the view's a. */
-double sk_view_quick_score(const sk_view *v, size_t i, const double *e);
+/* Log likelihoods of the rows begin .. end-1 of the view under the view's a; e: the residuals of row begin, those of
+ * the next one `stride` numbers on. */
+void sk_view_quick_scores(const sk_view *v, size_t begin, size_t end, size_t stride, const double *e, double *score);
 
 /* log N(e; 0, C) - eps tr C^-1 / 2: the jitter eps that stands in C stands in the data too. C is d x d, of which the
  * lower half is read; -infinity where it is not positive definite. space: d^2 + d. */
@@ -119,8 +120,8 @@ void sk_view_inverses(const sk_view *v, size_t begin, size_t end, double *offset
 
 /* ---- Residuals (residuals.c): the only place where they are formed ---- */
 
-/* e (n x d) = t - I f, `integral` (n x d) being I f of the view's rows; e may be integral. */
-void sk_residuals(const sk_view *v, const double *integral, double *e);
+/* e := t - e for the rows begin .. end-1, e being I f of `sets` drifts side by side: (end - begin) x sets x d. */
+void sk_residuals(const sk_view *v, size_t begin, size_t end, size_t sets, double *e);
 
 /* E[e e'] = F (I a) F' to first order in h: F^-1 is applied to the residuals of `sets` drifts, sets x n x d, so that
  * their products are what a linear fit of a wants. */

@@ -157,18 +157,34 @@ static sock_status solve(attempt *t)
 
 /* ---- Step 3 ---- */
 
+/* The weights of every penalty side by side, p x (lambdas d). */
+static void put_side_by_side(const attempt *t, size_t fold, double *w)
+{
+    const size_t d = t->d, size = t->trial->size;
+    for (size_t i = 0; i < t->trial->p; i++)
+        for (size_t j = 0; j < t->lambdas; j++, w += d)
+            memcpy(w, t->path + (fold * t->lambdas + j) * size + i * d, d * sizeof *w);
+}
+
+/* All penalties in one product for some rows. */
 static sock_status score_rows(attempt *t, const sk_view *v, const double *psi)
 {
-    const size_t p = t->trial->p, d = t->d, size = t->trial->size;
-    double *e = sk_doubles_unset(t->ctx, v->n, d), *value = sk_doubles_unset(t->ctx, v->n, 1);
-    const bool room = e && value;
-    for (size_t j = 0; room && j < t->lambdas; j++) {
-        const double *w = t->path + (v->fold * t->lambdas + j) * size;
-        sk_gemm(t->ctx, SK_PLAIN, SK_PLAIN, v->n, d, p, 1, psi, p, w, d, 0, e, d);
-        sk_residuals(v, e, e);
-        for (size_t i = 0; i < v->n; i++) value[i] = sk_view_quick_score(v, i, e + i * d);
-        sk_tally_take(t->ctx, &t->tally, j * t->clusters, v->n, v->cluster, value);
+    enum { AT_ONCE = 256 };
+    const size_t p = t->trial->p, wide = t->lambdas * t->d, most = SK_MIN(AT_ONCE, v->n);
+    double *w = sk_doubles_unset(t->ctx, p, wide), *e = sk_doubles_unset(t->ctx, most, wide);
+    double *value = sk_doubles_unset(t->ctx, most, 1);
+    const bool room = w && e && value;
+    if (room) put_side_by_side(t, v->fold, w);
+    for (size_t at = 0; room && at < v->n; at += most) {
+        const size_t end = SK_MIN(at + most, v->n);
+        sk_gemm(t->ctx, SK_PLAIN, SK_PLAIN, end - at, wide, p, 1, psi + at * p, p, w, wide, 0, e, wide);
+        sk_residuals(v, at, end, t->lambdas, e);
+        for (size_t j = 0; j < t->lambdas; j++) {
+            sk_view_quick_scores(v, at, end, wide, e + j * t->d, value);
+            sk_tally_take(t->ctx, &t->tally, j * t->clusters, end - at, v->cluster + at, value);
+        }
     }
+    sk_free(w);
     sk_free(e);
     sk_free(value);
     return room ? SOCK_OK : SOCK_ENOMEM;

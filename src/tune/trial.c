@@ -484,7 +484,7 @@ static sock_status residuals_of(sock_context *ctx, const sk_mixture *drift, cons
     memset(e, 0, (v->folds + 1) * size * sizeof *e);
     for (size_t i = 0; i < drift->count; i++)
         if (drift->share[i] > 0) SK_TRY(add_integrals(ctx, drift->trial[i], drift->share[i], v, e));
-    for (size_t f = 0; f <= v->folds; f++) sk_residuals(v, e + f * size, e + f * size);
+    for (size_t f = 0; f <= v->folds; f++) sk_residuals(v, 0, v->n, 1, e + f * size);
     return SOCK_OK;
 }
 
