@@ -9,6 +9,7 @@
  * Each step: about one gradient and p^2 d rank for the metric. The metric itself: n p^2, once. */
 #include "diffusion/polish.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -141,7 +142,8 @@ static sock_status line_search(descent *t, bool *moved)
 {
     double slope = sk_dot(t->count, t->direction, t->now.g), low = 0, high = INFINITY, tau = 1;
     *moved = false;
-    for (int trial = 0; slope < 0 && trial < TRIALS; trial++) {
+    const double least = DBL_EPSILON * fabs(t->now.value); /* below it a descent cannot be told from none */
+    for (int trial = 0; slope < -least && trial < TRIALS; trial++) {
         for (size_t i = 0; i < t->count; i++) t->trial.w[i] = t->now.w[i] + tau * t->direction[i];
         SK_TRY(evaluate(t, &t->trial));
         bool descends = t->trial.value < t->now.value && t->trial.value <= t->now.value + armijo * tau * slope;
