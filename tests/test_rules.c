@@ -205,20 +205,25 @@ static void test_rules__near_drifts_are_within_20_nats(void **state)
     assert_alive(&w, alive, "++--+");
 }
 
-/* 20 nats, 60 where they may be polished, or an error; and three within 60 nats or three errors. */
+/* 20 nats, 60 where they may be polished and are among the best five, or an error; and three within 60 nats or three
+ * errors. */
 static void test_rules__near_diffusions_are_the_finalists_and_who_is_within_reach(void **state)
 {
     (void)state;
     static const double score[] = {0, -1, -2, -19.9, -20, -30, -30, -59.9, -60, -65, -65};
     static const double error[] = {0, 0, 0, 0, 0, 30, 31, 0, 0, 65, 66}, far[] = {0, -60, -60.1, -90, -91};
-    static const double errors[] = {0, 0, 0, 30, 30};
+    static const double errors[] = {0, 0, 0, 30, 30}, apart[] = {0, -1, -59.9, -60, -21, -59.9, -22};
     field w;
     bool alive[MANY] = {false};
     make(&w, 11, score, error);
     sk_near_diffusions(&w.t, false, alive);
     assert_alive(&w, alive, "++++--+---+");
     sk_near_diffusions(&w.t, true, alive);
-    assert_alive(&w, alive, "++++++++--+");
+    assert_alive(&w, alive, "+++++-+---+");
+    memset(alive, 0, sizeof alive);
+    make(&w, 7, apart, NULL);
+    sk_near_diffusions(&w.t, true, alive);
+    assert_alive(&w, alive, "+++-+++");
     memset(alive, 0, sizeof alive);
     make(&w, 5, far, errors);
     sk_near_diffusions(&w.t, false, alive);
@@ -328,6 +333,20 @@ static void test_rules__dropped_drifts_come_back_where_the_last_model_was_no_jud
     assert_string_equal(asked_again(unknown, -501, now), "---+-"); /* what was not judged says nothing */
     assert_string_equal(asked_again(unknown, -499, now), "---++");
     assert_string_equal(asked_again(none, 0, now), "-----");
+}
+
+/* Within 12 nats, a nat for each degree of freedom paid. */
+static void test_rules__a_drift_that_came_back_stays_where_it_may_count(void **state)
+{
+    (void)state;
+    static const double score[] = {-3, 0, -6, -6.1, -15, -14.9};
+    static const double dof[] = {1, 5, 10, 10, 1, 1};
+    field w;
+    make(&w, 6, score, NULL);
+    for (size_t i = 0; i < 6; i++) w.list[i]->dof = dof[i];
+    for (size_t i = 0; i < 6; i++) assert_int_equal(sk_drift_stays(&w.t, i), i != 3);
+    w.list[0] = NULL; /* the best by score, too: -5 */
+    assert_true(sk_drift_stays(&w.t, 3) && !sk_drift_stays(&w.t, 0));
 }
 
 static void test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift(void **state)
@@ -525,6 +544,7 @@ int main(void)
         cmocka_unit_test(test_rules__a_round_may_lose_less_than_a_nat),
         cmocka_unit_test(test_rules__a_refit_goes_on_above_five_nats),
         cmocka_unit_test(test_rules__dropped_drifts_come_back_where_the_last_model_was_no_judge),
+        cmocka_unit_test(test_rules__a_drift_that_came_back_stays_where_it_may_count),
         cmocka_unit_test(test_rules__a_pair_takes_over_by_its_gain_or_its_simpler_drift),
         cmocka_unit_test(test_rules__rival_of_a_drift_is_of_the_other_kind),
         cmocka_unit_test(test_rules__rows),

@@ -178,13 +178,15 @@
 
 #define SK_FINALISTS 3    /* diffusions that are confirmed under their own quadrature */
 #define SK_NEAR_NATS 20   /* candidates this near the best go on */
-#define SK_NEAR_POLISH 60 /* diffusions that may still be polished in several dimensions: the order may turn round */
+#define SK_NEAR_POLISH 60 /* diffusions that may still be polished in several dimensions: the order may turn round; */
+#define SK_NEAR_BEST 5    /* but the best few alone are polished, and one more may come to be among them */
 #define SK_RIVAL_NATS 60  /* a drift of another kind this near is confirmed too: nodes of its own may turn the order */
 #define SK_FINAL_ERRORS 3 /* a finalist is within the same or so many paired errors, for the same reason */
 #define SK_ROUND_LOSS 1   /* a round that is worse than the last by this is rejected */
 #define SK_BACK_NATS 20   /* drifts that were dropped come back where the next model lets the best gain this, */
 #define SK_BACK_FEATURES                                                                                               \
-    60 /* with more features only if the last model was no judge: behind constants, or drifts gain so differently */
+    60 /* with more features only if the last model was no judge: behind constants, or drifts gain so differently; */
+#define SK_BACK_BEHIND 12 /* and stay within so many nats, their freedom priced: at 9.2 they count for nothing */
 
 #define SK_REFITS 4     /* the model is fitted with nodes and weights of its own at most so often, */
 #define SK_REFIT_NATS 5 /* as long as that gains more than this: a little comes of rows that the nodes have seen */

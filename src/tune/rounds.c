@@ -25,6 +25,8 @@ static sock_status call_back(sk_search *s, const sk_stage *stage, const sk_judge
     if (best != SK_MOST && s->drift[best]->score > s->drift[s->best_drift]->score) s->best_drift = best;
     const sk_field_trials drifts = sk_drift_trials(s);
     sk_near_drifts(&drifts, s->drifts);
+    for (size_t i = 0; i < drifts.count; i++)
+        if (asked[i]) s->drifts[i] = s->drifts[i] && sk_drift_stays(&drifts, i);
     sk_lost_drifts(&drifts, s->lost);
     return SOCK_OK;
 }

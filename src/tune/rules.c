@@ -131,9 +131,10 @@ static bool may_win(const sk_field_trials *t, size_t i)
 
 void sk_near_diffusions(const sk_field_trials *t, bool polish, bool *alive)
 {
-    const double reach = polish ? SK_NEAR_POLISH : SK_NEAR_NATS;
     for (size_t i = 0; i < t->count; i++) {
-        const bool finalist = t->trial[i] && better_than(t, i) < SK_FINALISTS && may_win(t, i);
+        const size_t better = t->trial[i] ? better_than(t, i) : t->count;
+        const double reach = polish && better < SK_NEAR_BEST ? SK_NEAR_POLISH : SK_NEAR_NATS;
+        const bool finalist = better < SK_FINALISTS && may_win(t, i);
         alive[i] = finalist || (t->trial[i] && behind(t, i) < fmax(reach, error_to_best(t, i)));
     }
 }
@@ -279,11 +280,23 @@ size_t sk_simplest_drift(const sk_field_trials *t, size_t rows)
 /* What a drift's weight in an average is made of. */
 static double priced(const sk_trial *trial) { return trial->score - SK_FREEDOM_PRICE * trial->dof; }
 
-void sk_drift_weights(const sk_field_trials *t, double *weight)
+static double best_priced(const sk_field_trials *t)
 {
-    double sum = 0, top = -(double)INFINITY;
+    double top = -(double)INFINITY;
     for (size_t i = 0; i < t->count; i++)
         if (t->trial[i]) top = fmax(top, priced(t->trial[i]));
+    return top;
+}
+
+bool sk_drift_stays(const sk_field_trials *t, size_t i)
+{
+    return t->trial[i] && best_priced(t) - priced(t->trial[i]) <= SK_BACK_BEHIND;
+}
+
+void sk_drift_weights(const sk_field_trials *t, double *weight)
+{
+    const double top = best_priced(t);
+    double sum = 0;
     for (size_t i = 0; i < t->count; i++) {
         weight[i] = t->trial[i] ? exp((priced(t->trial[i]) - top) / SK_SHARE_NATS) : 0;
         if (!(weight[i] > SK_SHARE_LEAST)) weight[i] = 0;

@@ -81,6 +81,9 @@ bool sk_judged_badly(const sk_judgement *last, const sk_field_trials *now);
  * alone; else all where the last model was no judge, and those that cost next to nothing where it was. */
 void sk_drifts_back(const sk_judgement *last, const sk_field_trials *now, size_t d, const bool *alive, bool *back);
 
+/* Whether one that came back is asked in the next pass, too: one whose weight is nothing by far is not. */
+bool sk_drift_stays(const sk_field_trials *t, size_t i);
+
 bool sk_round_accepted(double score, double last);
 
 /* Drifts that more rows would not bring back. What a drift loses by following noise with its degrees of freedom is the
