@@ -311,6 +311,8 @@ static void test_csvshapes__a_header_below_other_lines_is_named(void **state)
             "no time column|--dt 1"); /* quotes of another separator */
     refused("\"a\",\"b\"\n\"1\",2\n\"2,3\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
     refused("a,b\n1,2\n2,day\n", NULL, SOCK_EINPUT, "no time column|--dt 1|none for this program");
+    refused("time,status,x\n5,1,2\n5,2,4\n5,1,2\n6,1,3\n", NULL, SOCK_EINPUT,
+            "have the same time ('time')|--time another time|one row a subject is none for this program");
     refused("a,b\n1,2\nthe day,after\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
 }
 

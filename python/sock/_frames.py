@@ -337,7 +337,7 @@ def _refuse_twins(frame: Any, time: Any, keys: Sequence[Any], codes: Array, t: A
     whose = ", ".join(f"{k} {frame[k].iloc[one]}" for k in keys)
     raise InputError(
         f"rows {one} and {other} have the same {time}, and " + (f"are of one trajectory, {whose}" if keys else "no column is named as the trajectory's id")
-        + "; id= names it, id=['A', 'B'] several columns that do so together"
+        + "; id= names it, id=['A', 'B'] several columns that do so together" + ("" if keys else "; a table with one row a subject is none for this package")
     )
 
 

@@ -119,6 +119,7 @@ def test_what_to_do_without_a_time():
     wide = pandas.DataFrame({"who": list("abc"), **{str(1960 + k): [1.0 + k, 2.0, 3.0 - k] for k in range(4)}})
     for frame, match in ((wide, r"wide form\), wide=True reads them so"),
                          (pandas.DataFrame({"when": pandas.date_range("2024-01-01", periods=5), "x": X[:5]}), "when holds dates: time='when' takes it"),
+                         (pandas.DataFrame({"t": [1.0, 1, 1, 2], "x": X[:4]}), "the same t, .*one row a subject is none for this package"),
                          (pandas.DataFrame({"dose": X, "x1": X[::-1]}), "without a course in time is none for this package")):
         with pytest.raises(sock.InputError, match=match):
             sock.Trajectories(frame)

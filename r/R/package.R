@@ -381,7 +381,7 @@ refuse_rows <- function(frame, id, time, state, who) {
   twin <- which(duplicated(data.frame(who, t)) & !is.na(t))[1]
   if (is.na(twin)) return()
   first <- which(who == who[twin] & t == t[twin])[1]
-  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) paste0(" (", time, "), and no column is named as the trajectory's id; id = names it, time = another time")
+  stop("rows ", first, " and ", twin, " have the same time", if (is.null(id)) paste0(" (", time, "), and no column is named as the trajectory's id; id = names it, time = another time; a table with one row a subject is none for this package")
        else paste0(", and the same ", id, ", ", frame[[id]][twin], "; where several columns together name a trajectory, id = c(\"A\", \"B\") takes them"), call. = FALSE)
 }
 
