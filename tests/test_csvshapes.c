@@ -312,7 +312,7 @@ static void test_csvshapes__a_header_below_other_lines_is_named(void **state)
     refused("\"a\",\"b\"\n\"1\",2\n\"2,3\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
     refused("a,b\n1,2\n2,day\n", NULL, SOCK_EINPUT, "no time column|--dt 1|none for this program");
     refused("time,status,x\n5,1,2\n5,2,4\n5,1,2\n6,1,3\n", NULL, SOCK_EINPUT,
-            "have the same time ('time')|--time another time|one row a subject is none for this program");
+            "have the same time ('time')|--time names another time|one row a subject is none for this program");
     refused("a,b\n1,2\nthe day,after\n", NULL, SOCK_EINPUT, "no time column|--dt 1");
 }
 
@@ -529,7 +529,7 @@ static void test_csvshapes__a_column_that_tells_trajectories_apart_is_named(void
     (void)state;
     refused("t,n,who,x\n0,1,ann,1\n1,2,ann,2\n0,3,bob,3\n1,4,bob,4\n", NULL, SOCK_EINPUT, "lines 2 and 4|try --id who");
     refused("t,x\n0,1\n1,2\n0,3\n1,4\n", NULL, SOCK_EINPUT,
-            "lines 2 and 4|same time ('t')|no column is named as the trajectory's id|--time another");
+            "lines 2 and 4|same time ('t')|no column is named as the trajectory's id|--time names another");
 }
 
 static void test_csvshapes__times_that_begin_anew_are_not_sorted_into_one(void **state)

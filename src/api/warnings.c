@@ -68,9 +68,10 @@ static const struct {
                        "times look like those of a clock, hours and minutes in one number, where 959 and 1000 are a "
                        "minute apart: give dates, or minutes",
                        SK_GRAVE},
-    [SK_WARN_TIME_STATE] = {"time-state",
-                            "a state is called like a time: where it is one, leave it out (--state names the states)",
-                            SK_CAUTION},
+    [SK_WARN_TIME_STATE] =
+        {"time-state",
+         "a state is called like a time: where it is one, leave it out (--state takes those that are none)",
+         SK_CAUTION},
     [SK_WARN_CODE] = {"code",
                       "a value recurs far outside the rest, as codes for missing values do: --missing leaves it out",
                       SK_GRAVE},

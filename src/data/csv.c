@@ -417,12 +417,12 @@ static sock_status explain_twins(reader *r, const sk_cursor *rows)
                        r->at.source, r->rows.twins[0], r->rows.twins[1], both[0]->name, both[1]->name, both[0]->name,
                        both[1]->name);
     if (!teller)
-        return sk_fail(
-            r->ctx, SOCK_EINPUT,
-            "%s: lines %zu and %zu have the same time ('%s'), and no column is named as the trajectory's "
-            "id; --id names it, or several that do so together (--id A,B), --time another time; a table with one row "
-            "a subject is none for this program",
-            r->at.source, r->rows.twins[0], r->rows.twins[1], time);
+        return sk_fail(r->ctx, SOCK_EINPUT,
+                       "%s: lines %zu and %zu have the same time ('%s'), and no column is named as the trajectory's "
+                       "id; --id names it, or several that do so together (--id A,B), --time names another time; a "
+                       "table with one row "
+                       "a subject is none for this program",
+                       r->at.source, r->rows.twins[0], r->rows.twins[1], time);
     if (sk_is_part_of(teller->name, time))
         return sk_fail(r->ctx, SOCK_EINPUT,
                        "%s: lines %zu and %zu have the same '%s': it seems to be a part of the time, and '%s' another; "
