@@ -216,7 +216,7 @@ static char *draw(const fig_input *in, size_t states, const slice *slices, int h
                              .wide = 312,
                              .tall = 150,
                              .strip = CURVE_STRIP,
-                             .notes = 1 + 2 * alone + (left.places ? LEAVING_LINES : left.dots > 0)};
+                             .notes = (size_t)(1 + 2 * alone + (left.places ? LEAVING_LINES : left.dots > 0))};
     sheet *s = sheet_new(&plan);
     int good = s != NULL;
     if (!s) return NULL;

@@ -279,7 +279,7 @@ static void test_memory__available_is_what_machine_and_groups_leave(void **state
     char root[] = "/tmp/sock-groups-XXXXXX", command[64];
     assert_non_null(mkdtemp(root));
     put(root, "/proc", "meminfo", "MemTotal: 4000 kB\nMemAvailable:    1000 kB\n");
-    assert_true(sk_available_memory(root) == 1024000);
+    assert_true(sk_available_memory(root) == 1024000 && sk_group_memory(root) == 0);
     put(root, "/proc/self", "cgroup", "0::/user/job\n");
     assert_true(sk_available_memory(root) == 1024000); /* a group without files has no limit */
     put(root, "/sys/fs/cgroup/user/job", "memory.max", "max\n");
@@ -288,6 +288,7 @@ static void test_memory__available_is_what_machine_and_groups_leave(void **state
     put(root, "/sys/fs/cgroup/user", "memory.max", "500000\n"); /* that of the parent holds */
     put(root, "/sys/fs/cgroup/user", "memory.current", "200000\n");
     assert_true(sk_available_memory(root) == 300000);
+    assert_true(sk_group_memory(root) == 270000); /* and nothing is held yet: no statm */
     put(root, "/sys/fs/cgroup/user", "memory.stat", "anon 1\ninactive_file 50000\n"); /* given back when asked for */
     assert_true(sk_available_memory(root) == 350000);
     put(root, "/sys/fs/cgroup/user/job", "memory.max", "90\n"); /* below what is used: nothing */
@@ -300,6 +301,23 @@ static void test_memory__available_is_what_machine_and_groups_leave(void **state
     assert_true(sk_available_memory(root) == 30000);
     snprintf(command, sizeof command, "rm -r %s", root);
     assert_int_equal(system(command), 0);
+}
+
+/* A process that goes beyond the limit of its group is killed, so it stops before. */
+static void test_memory__a_group_is_held_like_a_limit_that_was_said(void **state)
+{
+    (void)state;
+    sock_context *ctx = sock_context_new();
+    ctx->group_limit = sk_resident_memory("") + 20e6;
+    void *some = sk_alloc(ctx, 1, (size_t)4e6);
+    assert_non_null(some);
+    assert_null(sk_alloc(ctx, 1, (size_t)40e6));
+    assert_non_null(strstr(sock_message(ctx), "GB are allowed by its control group"));
+    assert_int_equal(sock_set_memory_limit(ctx, (size_t)1e12), SOCK_OK); /* who says one knows better */
+    void *more = sk_alloc(ctx, 1, (size_t)40e6);
+    assert_non_null(more);
+    sk_free(some), sk_free(more);
+    sock_context_free(ctx);
 }
 
 static void test_memory__threads_find_room_in_the_address_space(void **state)
@@ -391,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_memory__the_limit_is_named),
         cmocka_unit_test(test_memory__the_limit_holds_for_the_process),
         cmocka_unit_test(test_memory__available_is_what_machine_and_groups_leave),
+        cmocka_unit_test(test_memory__a_group_is_held_like_a_limit_that_was_said),
         cmocka_unit_test(test_memory__threads_find_room_in_the_address_space),
         cmocka_unit_test(test_progress__the_monitor_can_cancel),
         cmocka_unit_test(prop_median__is_the_middle_of_the_sorted),

@@ -33,6 +33,8 @@ static void test_csvshapes__separators_and_decimal_signs(void **state)
     same_table("t\tx\n0\t1,25\n0,5\t-2e3\n");
     same_table("\xef\xbb\xbf"
                "t;x;\n0;1,25;\n0,5;-2e3;\n");
+    same_table("\xef\xbb\xbf\xef\xbb\xbf"
+               "t,x\n0,1.25\n0.5,-2e3\n"); /* as Excel saves what began with one */
     same_table("t;x;note, with commas\n0;1,25;a,b\n0,5;-2e3;c\n");
     same_table("t,x,\"a;b;c\"\n0,1.25,;\n0.5,-2e3,;;\n");
     same_table("sep=;\r\nt;x\r\n0;1,25\r\n0,5;-2e3\r\n"); /* as Excel writes it */

@@ -129,6 +129,12 @@ double sk_handed_out_memory(void)
 #endif
 }
 
+double sk_group_memory(const char *root)
+{
+    const double left = left_in_groups(root);
+    return isfinite(left) ? sk_resident_memory(root) + 0.9 * left : 0;
+}
+
 double sk_available_memory(const char *root)
 {
     return fmin(left_in_machine(root), fmin(left_in_groups(root), left_of_addresses(root)));

@@ -65,6 +65,10 @@ sock_status sk_product(sock_context *ctx, size_t a, size_t b, size_t *out);
  * system lie in a folder. */
 double sk_available_memory(const char *root);
 
+/* Bytes that this process may hold by its control groups: what it holds and nine tenths of what they leave; 0: they
+ * have no limit. */
+double sk_group_memory(const char *root);
+
 /* Bytes of this process that are in memory now, all its libraries and threads together; and what the allocator has
  * handed out (0: it does not say), part of which nobody has touched yet. */
 double sk_resident_memory(const char *root);

@@ -43,6 +43,12 @@ static int processors(void)
     return (int)SK_MAX(1, SK_MIN(count, 1024));
 }
 
+/* From now on the process is held against a limit. */
+static void note_what_is_there(sock_context *ctx)
+{
+    ctx->beside = SK_MAX(0, sk_resident_memory("") - sk_handed_out_memory());
+}
+
 sock_context *sock_context_new(void)
 {
     sock_context *ctx = calloc(1, sizeof *ctx);
@@ -54,6 +60,8 @@ sock_context *sock_context_new(void)
         return NULL;
     }
     ctx->threads = sk_affordable_threads(processors());
+    ctx->group_limit = sk_group_memory("");
+    note_what_is_there(ctx);
     ctx->comm = sk_comm_of_new();
     atomic_init(&ctx->cancelled, 0);
     atomic_init(&ctx->allocations, 0);
@@ -90,7 +98,7 @@ sock_status sock_set_memory_limit(sock_context *ctx, size_t bytes)
 {
     if (!ctx) return SOCK_EUSAGE;
     ctx->memory_limit = bytes;
-    ctx->beside = SK_MAX(0, sk_resident_memory("") - sk_handed_out_memory());
+    note_what_is_there(ctx);
     return SOCK_OK;
 }
 

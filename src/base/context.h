@@ -14,7 +14,8 @@ struct sock_context {
     sk_comm *comm;            /* NULL: alone */
     struct sk_plugin *plugin; /* a device; NULL: nobody asked for one */
     size_t memory_limit;      /* of the whole process; 0: what the machine has free */
-    double beside; /* what the process had when the limit was set, beside what was handed out by the allocator */
+    double group_limit;       /* where there is no memory_limit: that of the control groups; 0: none */
+    double beside;          /* what the process had when a limit was set, beside what was handed out by the allocator */
     atomic_size_t unlooked; /* bytes allocated since the process was last held against the limit */
     sock_monitor_fn monitor;
     void *monitor_user;

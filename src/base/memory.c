@@ -56,9 +56,9 @@ static double used_memory(const sock_context *ctx)
 static bool is_allowed(sock_context *ctx, size_t bytes)
 {
     enum { MEBIBYTE = 1 << 20 };
-    if (!ctx->memory_limit || atomic_fetch_add(&ctx->unlooked, bytes) + bytes < MEBIBYTE) return true;
+    const double wanted = (double)bytes, limit = ctx->memory_limit ? (double)ctx->memory_limit : ctx->group_limit;
+    if (!(limit > 0) || atomic_fetch_add(&ctx->unlooked, bytes) + bytes < MEBIBYTE) return true;
     atomic_store(&ctx->unlooked, 0);
-    const double wanted = (double)bytes, limit = (double)ctx->memory_limit;
     if (used_memory(ctx) + wanted <= limit) return true;
 #ifdef __GLIBC__
     malloc_trim(0);
@@ -66,8 +66,8 @@ static bool is_allowed(sock_context *ctx, size_t bytes)
 #endif
     sk_fail(
         ctx, SOCK_ENOMEM,
-        "out of memory: the work needs %.3g GB more than the %.3g GB that this process uses, and %.3g GB are allowed",
-        1e-9 * wanted, 1e-9 * used_memory(ctx), 1e-9 * limit);
+        "out of memory: the work needs %.3g GB more than the %.3g GB that this process uses, and %.3g GB are allowed%s",
+        1e-9 * wanted, 1e-9 * used_memory(ctx), 1e-9 * limit, ctx->memory_limit ? "" : " by its control group");
     return false;
 }
 

@@ -53,7 +53,7 @@ char sk_csv_separator(const sk_cursor *at)
 
 void sk_csv_begin(sk_cursor *at)
 {
-    if (strncmp(at->p, "\xef\xbb\xbf", 3) == 0) at->p += 3; /* the byte order mark of UTF-8 */
+    while (strncmp(at->p, "\xef\xbb\xbf", 3) == 0) at->p += 3; /* the byte order mark of UTF-8, which some put twice */
     const bool told =
         strncmp(at->p, "sep=", 4) == 0 && at->p[4] && memchr(separators, at->p[4], SEPARATORS) && is_line_end(at->p[5]);
     if (told) {
