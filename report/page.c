@@ -106,7 +106,7 @@ static int last_digit(double x, int figures)
     char text[32];
     if (!isfinite(x)) return 0;
     snprintf(text, sizeof text, "%.*e", figures - 1, fabs(x));
-    return atoi(strchr(text, 'e') + 1) + 1 - figures;
+    return (int)strtol(strchr(text, 'e') + 1, NULL, 10) + 1 - figures;
 }
 
 /* Whether digits down to this one are written out. */
