@@ -83,7 +83,7 @@ static sock_status times_beside(const walks *w, size_t first, size_t times, doub
         kept += !skip[i];
     }
     double cut = 0;
-    for (size_t i = 0; kept > 0 && i + 1 < times; i++) {
+    for (size_t i = 0; skip && kept > 0 && i + 1 < times; i++) {
         const double usual = whole / kept, step = t[i + 1] - t[i];
         if (skip[i] && sk_is_gap(step, usual)) cut += step - usual;
         (*out)[i + 1] -= cut;
