@@ -231,6 +231,10 @@ static void test_rules__near_diffusions_are_the_finalists_and_who_is_within_reac
     w.list[1] = w.list[2] = NULL;
     sk_near_diffusions(&w.t, false, alive);
     assert_alive(&w, alive, "+--+-");
+    make(&w, 2, far, errors); /* fewer than there are finalists, and one of them is gone */
+    w.list[1] = NULL;
+    sk_near_diffusions(&w.t, true, alive);
+    assert_alive(&w, alive, "+-");
 }
 
 static void test_rules__finalists_and_polished_ones_are_the_best_few(void **state)

@@ -132,10 +132,12 @@ static bool may_win(const sk_field_trials *t, size_t i)
 void sk_near_diffusions(const sk_field_trials *t, bool polish, bool *alive)
 {
     for (size_t i = 0; i < t->count; i++) {
-        const size_t better = t->trial[i] ? better_than(t, i) : t->count;
+        alive[i] = false;
+        if (!t->trial[i]) continue;
+        const size_t better = better_than(t, i);
         const double reach = polish && better < SK_NEAR_BEST ? SK_NEAR_POLISH : SK_NEAR_NATS;
         const bool finalist = better < SK_FINALISTS && may_win(t, i);
-        alive[i] = finalist || (t->trial[i] && behind(t, i) < fmax(reach, error_to_best(t, i)));
+        alive[i] = finalist || behind(t, i) < fmax(reach, error_to_best(t, i));
     }
 }
 
