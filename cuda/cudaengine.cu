@@ -22,15 +22,11 @@ struct engine {
     cublasHandle_t blas; /* one of these */
     cublasHandle_t handles[2];
     cudaEvent_t turn;
-    cusolverDnHandle_t solver; /* one of these: their own work space must not be shared by two streams */
-    cusolverDnHandle_t solvers[2];
+    cusolverDnHandle_t solver;
     cusolverDnParams_t params;
-    int *info; /* of a factorisation, on the card: one for each stream */
-    struct {
-        void *work, *host;
-        size_t room, host_room;
-    } space[2];         /* of cuSOLVER, for each stream */
-    int side;           /* which of the two */
+    int *info; /* of a factorisation, on the card */
+    void *work, *host;
+    size_t room, host_room;
     cudaMemPool_t pool; /* NULL: the card has none */
     void *stage[GETTERS];
     cudaStream_t getting[GETTERS];
@@ -96,26 +92,19 @@ const char *engine_error(const engine *e) { return e->reason; }
 
 static void open_pool(engine *e);
 
-static void turn_to(engine *e, int which)
-{
-    e->side = which;
-    e->stream = e->streams[which];
-    e->blas = e->handles[which];
-    e->solver = e->solvers[which];
-}
-
 static bool open_handles(engine *e)
 {
     if (!good(e, cudaSetDevice(e->number))) return false;
     for (int i = 0; i < 2; i++)
         if (!good(e, cudaStreamCreateWithFlags(&e->streams[i], cudaStreamNonBlocking)) ||
-            !good(e, cublasCreate(&e->handles[i])) || !good(e, cublasSetStream(e->handles[i], e->streams[i])) ||
-            !good(e, cusolverDnCreate(&e->solvers[i])) || !good(e, cusolverDnSetStream(e->solvers[i], e->streams[i])))
+            !good(e, cublasCreate(&e->handles[i])) || !good(e, cublasSetStream(e->handles[i], e->streams[i])))
             return false;
-    turn_to(e, 0);
+    e->stream = e->streams[0];
+    e->blas = e->handles[0];
     if (!good(e, cudaEventCreateWithFlags(&e->turn, cudaEventDisableTiming))) return false;
+    if (!good(e, cusolverDnCreate(&e->solver)) || !good(e, cusolverDnSetStream(e->solver, e->stream))) return false;
     open_pool(e);
-    return good(e, cusolverDnCreateParams(&e->params)) && good(e, cudaMalloc((void **)&e->info, 2 * sizeof *e->info));
+    return good(e, cusolverDnCreateParams(&e->params)) && good(e, cudaMalloc((void **)&e->info, sizeof *e->info));
 }
 
 int engine_open(int number, engine **out, char name[32], char about[160], double *memory)
@@ -151,19 +140,17 @@ int engine_open(int number, engine **out, char name[32], char about[160], double
 void engine_close(engine *e)
 {
     cudaSetDevice(e->number);
-    for (size_t i = 0; i < 2; i++) {
-        cudaFree(e->space[i].work);
-        free(e->space[i].host);
-    }
+    cudaFree(e->work);
     cudaFree(e->info);
+    free(e->host);
     for (size_t i = 0; i < GETTERS; i++) {
         if (e->getting[i]) cudaStreamDestroy(e->getting[i]);
         cudaFreeHost(e->stage[i]);
     }
     if (e->params) cusolverDnDestroyParams(e->params);
+    if (e->solver) cusolverDnDestroy(e->solver);
     if (e->turn) cudaEventDestroy(e->turn);
     for (size_t i = 0; i < 2; i++) {
-        if (e->solvers[i]) cusolverDnDestroy(e->solvers[i]);
         if (e->handles[i]) cublasDestroy(e->handles[i]);
         if (e->streams[i]) cudaStreamSynchronize(e->streams[i]);
         if (e->streams[i]) cudaStreamDestroy(e->streams[i]);
@@ -174,14 +161,11 @@ void engine_close(engine *e)
 
 /* ---- Two streams ---- */
 
-static const char not_definite[] = "the matrix is not positive definite";
-
-/* What the last factorisation of a stream says: not 0 is an answer, not a crash. */
-static void look(engine *e, int side, int state, const char *reason)
+static void turn_to(engine *e, int which)
 {
-    int info = 0;
-    engine_get(e, &info, e->info + side, sizeof info);
-    if (info != 0) engine_fail(e, state, reason);
+    e->stream = e->streams[which];
+    e->blas = e->handles[which];
+    good(e, cusolverDnSetStream(e->solver, e->stream));
 }
 
 static void wait_for(engine *e, int which)
@@ -198,11 +182,7 @@ void engine_aside(engine *e)
 
 void engine_back(engine *e) { turn_to(e, 0); }
 
-void engine_join(engine *e)
-{
-    wait_for(e, 1);
-    look(e, 1, SK_DEVICE_NUMERIC, not_definite);
-}
+void engine_join(engine *e) { wait_for(e, 1); }
 
 /* ---- Memory ---- */
 
@@ -245,7 +225,7 @@ int engine_need(engine *e, double bytes, const char *what)
     size_t free_bytes = 0, all = 0;
     char text[160];
     if (!good(e, cudaMemGetInfo(&free_bytes, &all))) return e->state;
-    const double own = (double)e->space[0].room + (double)e->space[1].room + kept_bytes(e);
+    const double own = (double)e->room + kept_bytes(e);
     if (bytes <= (double)free_bytes + own) return e->state;
     snprintf(text, sizeof text, "%s needs %.3g GB of the card, %.3g GB are free", what, 1e-9 * bytes,
              1e-9 * ((double)free_bytes + own));
@@ -353,23 +333,21 @@ void engine_zero(engine *e, void *at, size_t bytes)
 /* Work space for cuSOLVER, kept until a larger one is needed. */
 static bool make_room(engine *e, size_t bytes, size_t host_bytes)
 {
-    auto &space = e->space[e->side];
     if (e->state != SK_DEVICE_DONE) return false;
-    if (bytes > space.room) {
+    if (bytes > e->room) {
         good(e, cudaStreamSynchronize(e->stream));
-        cudaFree(space.work);
-        space.work = NULL;
-        space.room = 0;
-        if (!good(e, cudaMalloc(&space.work, bytes))) return false;
-        space.room = bytes;
+        cudaFree(e->work);
+        e->work = NULL;
+        e->room = 0;
+        if (!good(e, cudaMalloc(&e->work, bytes))) return false;
+        e->room = bytes;
     }
-    if (host_bytes > space.host_room) {
-        good(e, cudaStreamSynchronize(e->stream));
-        free(space.host);
-        space.host_room = 0;
-        space.host = malloc(host_bytes);
-        if (!space.host) return engine_fail(e, SK_DEVICE_MEMORY, "the host has no memory") == SK_DEVICE_DONE;
-        space.host_room = host_bytes;
+    if (host_bytes > e->host_room) {
+        free(e->host);
+        e->host_room = 0;
+        e->host = malloc(host_bytes);
+        if (!e->host) return engine_fail(e, SK_DEVICE_MEMORY, "the host has no memory") == SK_DEVICE_DONE;
+        e->host_room = host_bytes;
     }
     return true;
 }
@@ -413,6 +391,14 @@ void engine_scale(engine *e, size_t n, double alpha, double *x)
 
 /* ---- Factorisations ---- */
 
+/* What the factorisation says: not 0 is an answer, not a crash. */
+static void look(engine *e, int state, const char *reason)
+{
+    int info = 0;
+    engine_get(e, &info, e->info, sizeof info);
+    if (info != 0) engine_fail(e, state, reason);
+}
+
 void engine_eigen(engine *e, size_t n, double *a, double *w)
 {
     size_t bytes = 0, host = 0;
@@ -423,9 +409,8 @@ void engine_eigen(engine *e, size_t n, double *a, double *w)
         !make_room(e, bytes, host))
         return;
     good(e, cusolverDnXsyevd(e->solver, e->params, CUSOLVER_EIG_MODE_VECTOR, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F,
-                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->space[e->side].work, bytes,
-                             e->space[e->side].host, host, e->info + e->side));
-    look(e, e->side, SK_DEVICE_FAILED, "an eigendecomposition did not converge");
+                             a, order, CUDA_R_64F, w, CUDA_R_64F, e->work, bytes, e->host, host, e->info));
+    look(e, SK_DEVICE_FAILED, "an eigendecomposition did not converge");
 }
 
 void engine_cholesky(engine *e, size_t n, double *a)
@@ -438,8 +423,8 @@ void engine_cholesky(engine *e, size_t n, double *a)
         !make_room(e, bytes, host))
         return;
     good(e, cusolverDnXpotrf(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, order, CUDA_R_64F, a, order, CUDA_R_64F,
-                             e->space[e->side].work, bytes, e->space[e->side].host, host, e->info + e->side));
-    if (e->side == 0) look(e, 0, SK_DEVICE_NUMERIC, not_definite); /* else engine_join does */
+                             e->work, bytes, e->host, host, e->info));
+    look(e, SK_DEVICE_NUMERIC, "the matrix is not positive definite");
 }
 
 /* X = L^-1 by triangular solves, then X'X, both in strips whose zeros are left out: a sixth of the time of cuSOLVER's
@@ -470,7 +455,7 @@ void engine_solve(engine *e, size_t n, size_t m, const double *l, double *b)
 {
     if (e->state == SK_DEVICE_DONE)
         good(e, cusolverDnXpotrs(e->solver, e->params, CUBLAS_FILL_MODE_LOWER, (int64_t)n, (int64_t)m, CUDA_R_64F, l,
-                                 (int64_t)n, CUDA_R_64F, b, (int64_t)n, e->info + e->side));
+                                 (int64_t)n, CUDA_R_64F, b, (int64_t)n, e->info));
 }
 
 /* ---- Elements ---- */

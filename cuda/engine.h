@@ -31,7 +31,7 @@ const char *engine_error(const engine *e);
 int engine_need(engine *e, double bytes, const char *what);
 
 /* What is asked for from here on goes aside: beside what is asked for after engine_back, which waits for nothing.
- * Behind engine_join all waits for what is aside, where one factorisation may be: what it says is told then. */
+ * Behind engine_join all waits for what is aside. */
 void engine_aside(engine *e);
 void engine_back(engine *e);
 void engine_join(engine *e);
