@@ -582,26 +582,23 @@ static size_t choose_pairs(size_t d, size_t pair[PAIRS_MOST][2])
     return ring;
 }
 
-/* What the data's own steps say, pair by pair, and in all what chance gives. */
+/* What the data's own steps say, and what chance gives, pair by pair: pairs share states, and so do not add up. */
 static void pair_misses(const plane *planes, size_t count, sheet *s, int which)
 {
-    char text[500];
-    double of_f = 0, of_a = 0;
+    char text[700];
     size_t used = (size_t)snprintf(text, sizeof text, "f: outlines that miss the tip of the model's arrow");
     for (size_t i = 0; i < count; i++) {
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu (time %g)", i ? "," : ":",
-                                 count_misses(&planes[i]).off_f, planes[i].data.count, planes[i].tau_box);
-        of_f += by_chance(&planes[i]);
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu (time %g; by chance %.2g)",
+                                 i ? "," : ":", count_misses(&planes[i]).off_f, planes[i].data.count, planes[i].tau_box,
+                                 by_chance(&planes[i]));
     }
-    used += (size_t)snprintf(text + used, sizeof text - used, ", by chance %.2g would in all", of_f);
     if (which & FIG_A) {
         used += (size_t)snprintf(text + used, sizeof text - used, "; a: bars that miss the model's outline");
         for (size_t i = 0; i < count; i++) {
             const misses m = count_misses(&planes[i]);
-            used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu", i ? "," : ":", m.off_a, m.edges);
-            of_a += m.chance_a;
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s %zu of %zu (by chance %.2g)", i ? "," : ":",
+                                     m.off_a, m.edges, m.chance_a);
         }
-        snprintf(text + used, sizeof text - used, ", by chance %.2g would in all", of_a);
     }
     sheet_note(s, text);
 }

@@ -354,6 +354,9 @@ static sock_status put_network(sock_context *ctx, FILE *out, const rep_facts *f,
         put_couplings(out, f, n);
         status = draw_network(out, f, n) ? SOCK_OK : SOCK_ENOMEM;
         put_links(out, f, n);
+        fputs("<p>An arrow says how the change of one state depends on another in these data: it is no proof of a "
+              "cause. Where none is drawn none was found; there may be one.</p>\n",
+              out);
     } else
         put_none(out, n);
     equation_largest(out, f, n->sd);
