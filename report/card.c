@@ -176,6 +176,7 @@ static void put_search(FILE *out, const rep_facts *f)
     fprintf(out, "%.4f nats a step and dimension; constant coefficients%s %.4f", found->score / size,
             found->noise.used ? " without noise" : "", found->score_constant / size);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
+    if (glance_little(f)) fputs(", but by little", out);
     end(out);
 }
 
@@ -359,21 +360,6 @@ static void field_rows(FILE *out, const rep_facts *f, const char *field)
     search_free(&look);
 }
 
-/* A model that a guard for simplicity gave up. */
-static void put_richer(FILE *out, const sk_tune_outcome *found)
-{
-    const double gain = found->richer_gain, error = found->richer_error;
-    if (!found->richer || found->noise.used) return;
-    fputs(" Given up for the simpler model: ", out), page_text(out, found->richer);
-    fprintf(out, ", which scored %.2g nats more in all, ", gain);
-    if (isnan(error))
-        fputs("but no clear gain by Euler's likelihood.", out);
-    else if (error > gain)
-        fprintf(out, "with an error of %.2g.", error);
-    else
-        fputs("less than is asked of the best of many.", out);
-}
-
 void search_table(FILE *out, const rep_facts *f)
 {
     if (!f->record.found.search.count) return;
@@ -393,7 +379,11 @@ void search_table(FILE *out, const rep_facts *f)
         "share by scores of whole models with a floor under <var>a</var>, which are not in this table: one that is "
         "nearly 0 somewhere is far behind here, and may be near with the floor.",
         out);
-    put_richer(out, &f->record.found);
+    if (words_gave_up(f)) {
+        fputs(" Given up for the simpler model: ", out);
+        words_richer(out, f);
+        fputc('.', out);
+    }
     if (f->record.found.noise.used || f->record.found.noise.substeps > 1)
         fputs(" Measurement noise and long steps are asked after at the very end, by fits of their own that this table "
               "does not list.",

@@ -40,6 +40,8 @@ void facts_free(rep_facts *facts);
 sock_status glance_look(sock_context *ctx, const fig_input *in, rep_facts *facts);
 void glance_write(FILE *out, const rep_facts *facts);
 const char *glance_class(const rep_facts *facts); /* of the box of the verdict: " objects", ... */
+int glance_little(
+    const rep_facts *facts); /* clearly better than constants, but by less than could be foretold besides */
 
 void words_verdict(FILE *out, const rep_facts *facts); /* what the check says, and three answers */
 void words_logs(FILE *out, const rep_facts *facts);   /* which states are logarithms, and what that makes of the page */
@@ -50,6 +52,8 @@ void words_signs(FILE *out, const rep_facts *facts);  /* what +- means; measurem
 void words_size(FILE *out, const rep_facts *facts);   /* how large the noise is, of few states */
 void words_summary(FILE *out, const rep_facts *facts);  /* what was learned and how well it predicts: paragraphs */
 void words_warnings(FILE *out, const rep_facts *facts); /* a list, or nothing */
+int words_gave_up(const rep_facts *facts);              /* a guard for simplicity gave up a richer model; */
+void words_richer(FILE *out, const rep_facts *facts);   /* which, what it scored, and why it was: no full stop */
 void card_write(FILE *out, const rep_facts *facts);     /* the model card */
 void card_commands(FILE *out, const rep_facts *facts);  /* how to make it again */
 void card_options(FILE *out, const rep_settings *s); /* what `sock report` and `sock plot` must be told, for a shell */

@@ -16,9 +16,9 @@
 
 enum { PLACES = 200 };
 
-static const double
-    part = 0.05,  /* of what the model takes for chance: when so much can be foretold, it is right in part, */
-    wrong = 0.25, /* and from here on it is wrong */
+static const double part = 0.05, /* of its errors' variance: when so much can be foretold, it is right in part, or,
+                                    where that is worth more than all that it gains over constants, wrong, */
+    wrong = 0.25,                /* and from here on it is wrong in any case */
     off = 0.25, /* so far are the variances of single or of several steps from the model's where it is right in part */
     near = 0.2, /* an adjusted p that is told though nothing objects */
     one_sign = 0.05, /* of the places may have the other sign */
@@ -60,11 +60,37 @@ static size_t objecting(const sock_checks *c, size_t *made)
     return count;
 }
 
+/* What a normal law gains, in nats a step, by what can be foretold of the model's errors. */
+static double left_to_foretell(const rep_facts *f)
+{
+    const double share = f->has_check ? foretold_share(&f->check).share : 0;
+    return -0.5 * log1p(-fmin(share, 0.999));
+}
+
+/* Over constants, in nats a held-out step; NaN: not compared. */
+static double gain_of(const rep_facts *f)
+{
+    const sk_tune_outcome *found = &f->record.found;
+    return f->record.against_constant ? (found->score - found->score_constant) / (double)found->steps : (double)NAN;
+}
+
+/* More can be foretold than what it knows beyond constants. */
+static int misses_most(const rep_facts *f)
+{
+    const double share = foretold_share(&f->check).share, gain = gain_of(f);
+    return share >= part && left_to_foretell(f) > gain;
+}
+
+int glance_little(const rep_facts *f)
+{
+    return f->record.against_constant == SK_BETTER && left_to_foretell(f) > gain_of(f);
+}
+
 static grade grade_of(const rep_facts *f)
 {
     if (!f->has_check || !isfinite(f->check.lag1)) return UNKNOWN; /* no test was made: silence is no praise */
     if (f->check.ok) return strcmp(f->check.pattern, "none-few") == 0 ? UNKNOWN : GOOD;
-    return foretold_share(&f->check).share >= wrong ? BAD : PARTLY;
+    return foretold_share(&f->check).share >= wrong || misses_most(f) ? BAD : PARTLY;
 }
 
 /* Whether variances are off by a quarter and more. */
@@ -121,9 +147,10 @@ static void put_right(FILE *out, const rep_facts *f, grade g)
                                                                 : "Not quite.");
         if (count) fprintf(out, "%zu of %zu tests object%s", count, made, count == 1 ? "s" : "");
         if (what.by && what.share > 0.95)
-            fprintf(out, ": nearly all that it takes for chance can be foretold, %s", what.by);
+            fprintf(out, ": nearly all of its errors can be foretold, %s", what.by);
         else if (what.by)
-            fprintf(out, ": of what it takes for chance %.2g %% can be foretold, %s", 100 * what.share, what.by);
+            fprintf(out, ": its next error can be foretold to %.2g %% of its variance, %s", 100 * what.share, what.by);
+        if (what.by && misses_most(f)) fputs(", worth more than all that it gains over a random walk", out);
         if (!count) fputs("Single steps are, whole paths are not", out);
         fputs(g == BAD ? ". Do not use it as it stands." : ".", out);
     }
@@ -156,46 +183,43 @@ static void put_together(FILE *out, double gain, size_t steps)
     fputc('.', out);
 }
 
-/* What a normal law gains, in nats a step, by what can be foretold of what the model takes for chance. */
-static double left_to_foretell(const rep_facts *f)
-{
-    const double share = f->has_check ? foretold_share(&f->check).share : 0;
-    return -0.5 * log1p(-fmin(share, 0.999));
-}
-
 /* g: whether it is right. */
 static grade put_better(FILE *out, const rep_facts *f, grade g)
 {
     const sk_tune_outcome *found = &f->record.found;
-    const double gain = (found->score - found->score_constant) / (double)found->steps;
+    const double gain = gain_of(f);
     const char *than = found->noise.used ? "a random walk (constant drift and noise, none of measurement)"
                                          : "a random walk (constant drift and noise)";
-    if (!f->record.against_constant || !isfinite(gain)) {
+    if (!isfinite(gain)) {
         fputs("<b>Not compared.</b> The fit made no search.", out);
         return UNKNOWN;
     }
     const double rest = left_to_foretell(f);
+    const int little = glance_little(f);
     if (f->record.against_constant == SK_BETTER) {
-        fprintf(out, "<b>%s</b> A step that a fit had not seen is ", rest > gain ? "By little." : "Yes.");
+        fprintf(out, "<b>%s</b> A step that a fit had not seen is ", little ? "Clearly, but by little." : "Yes.");
         if (gain < log(10))
             page_times(out, gain), fputs(" times", out);
         else
             fprintf(out, "more than %.0f times", pow(10, floor(fmin(gain, 20) / log(10))));
         fprintf(out, " as likely as under %s%s", than, g == BAD ? ", which is wrong, too" : "");
         put_together(out, gain, found->steps);
-        if (rest > gain)
+        if (little)
             fprintf(out, " What could be foretold besides is worth %.2g times as much, step by step.", rest / gain);
-        return g == BAD || rest > gain ? PARTLY : GOOD;
+        return g == BAD || little ? PARTLY : GOOD;
     }
     if (sk_record_warns(&f->record, SK_WARN_FEW)) {
         fputs("<b>It is one itself</b>, with constant drift and noise: the steps are too few to hold some out.", out);
         return UNKNOWN;
     }
     if (is_constant(&found->drifts) && is_constant(&found->diffusions)) {
-        fputs("<b>It is one itself</b>, with constant drift and noise. On steps that a fit had not seen no other drift "
-              "or noise did clearly better",
-              out);
-        fputs(has_memory(f) ? ", none of which knows the step before." : ".", out);
+        fputs("<b>It is one itself</b>, with constant drift and noise. On steps that a fit had not seen ", out);
+        if (words_gave_up(f)) {
+            fputs("a richer one was found: ", out), words_richer(out, f);
+            fputs("; it was given up, since that is no clear gain", out);
+        } else
+            fputs("no other drift or noise did clearly better", out);
+        fputs(has_memory(f) ? "; none of them knows the step before." : ".", out);
         return UNKNOWN;
     }
     fprintf(out, "<b>No.</b> On steps that a fit had not seen %s does %s%s.", than,

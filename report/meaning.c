@@ -1,4 +1,5 @@
-/* meaning.c - see meaning.h. Every number is one of sock_explain; nothing is computed here but heights of pictures. */
+/* meaning.c - see meaning.h. Every number is one of sock_explain; nothing is computed here but heights of pictures and
+ * where a density is highest. */
 #define _GNU_SOURCE
 #include "meaning.h"
 
@@ -10,6 +11,8 @@
 #include <string.h>
 
 enum { FIXED_MOST = 12, ARROWS = 12, TABLE_MOST = 512 };
+
+static const double apart = 0.05; /* of the range: so far from where paths are most often another place is told */
 
 /* ---- Numbers ---- */
 
@@ -118,30 +121,47 @@ static int has_constant_terms(const rep_facts *f)
     return 0;
 }
 
+/* Its errors are how far the points of models of other forms are spread. */
+static void put_fixed_at_zero(FILE *out, json_t *x)
+{
+    size_t told = 0;
+    fputs("; it is fixed at 0 by this form of the equation, which has no constant, and not estimated", out);
+    for (size_t k = 0; k < json_array_size(x) && k < 6; k++) {
+        const double se = info_number(at(x, k), "se");
+        if (!(se > 0)) continue;
+        fputs(told++ ? ", " : " (other forms that the data leave open move it: standard deviation ", out);
+        page_figures(out, se, 2);
+    }
+    if (told) fputc(')', out);
+}
+
 static void put_fixed(FILE *out, const rep_facts *f, const fig_input *in, json_t *point)
 {
     json_t *x = json_object_get(point, "x"), *relaxation = json_object_get(point, "relaxation_time");
     const char *type = info_text(point, "type");
+    const int fixed = is_at_zero(x) && !has_constant_terms(f); /* by the form: nothing was estimated */
     fputs("<li>", out);
     for (size_t k = 0; k < json_array_size(x) && k < 6; k++) {
         fprintf(out, "%s<var>", k ? ", " : "");
         page_text(out, sock_model_name(f->model, k));
         fputs("</var> = ", out);
-        put_error(out, at(x, k));
+        if (fixed)
+            page_number(out, 0);
+        else
+            put_error(out, at(x, k));
         put_user_value(out, sock_model_name(f->model, k), info_number(at(x, k), "value"));
     }
     fputs(json_array_size(x) > 6 ? ", \xe2\x80\xa6: " : ": ", out);
     page_text(out, *type ? type : "of no known type");
     if (isfinite(info_number(relaxation, "value")))
-        fputs("; without noise a small push dies down to a third (1/e) in ", out), put_range(out, relaxation),
+        fputs("; without noise a small push dies down to 1/e (37 %) in ", out), put_range(out, relaxation),
             put_time(out, in);
     put_round(out, in, json_object_get(point, "eigenvalues"));
     if (strcmp(type, "centre") == 0 && json_is_array(json_object_get(f->terms, "drift")))
         fputs("; it is one because this form of the equation has nothing that damps or drives the turn there: whether "
               "the data have it does not show",
               out);
-    if (is_at_zero(x) && !has_constant_terms(f))
-        fputs("; it is at 0 because this form of the equation has no constant", out);
+    if (fixed) put_fixed_at_zero(out, x);
     if (info_number(point, "in_draws") < 0.95)
         fprintf(out, "; %.0f %% of the models that the data leave open have it", 100 * info_number(point, "in_draws"));
     fputs("</li>\n", out);
@@ -235,6 +255,17 @@ static void put_well(FILE *out, const fig_input *in, json_t *told, double place)
     put_user_value(out, sock_model_name(in->model, 0), place);
 }
 
+/* share: of the models drawn. */
+static void put_wells_shared(FILE *out, size_t wells, double share, double draws)
+{
+    fprintf(out, "<p>The potential has %zu wells; ", wells);
+    if (share < 1)
+        fprintf(out, "%.3g %% of the models that the data leave open", 100 * share);
+    else
+        fprintf(out, "all of the %.0f models drawn from those that the data leave open", draws);
+    fputs(" have as many. Mean times to leave one:</p>\n<ul>\n", out);
+}
+
 static void put_escapes(FILE *out, const fig_input *in, json_t *told)
 {
     json_t *list = json_object_get(told, "escapes"), *relaxation = json_object_get(told, "relaxation_time");
@@ -248,11 +279,7 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
             "many there are the data do not say.</p>\n",
             wells, 100 * info_number(told, "wells_in_draws"));
     else if (wells > 1)
-        fprintf(out,
-                "<p>The potential has %zu wells; %.0f %% of the models that the data leave open have as many. Mean "
-                "times to leave "
-                "one:</p>\n<ul>\n",
-                wells, 100 * info_number(told, "wells_in_draws"));
+        put_wells_shared(out, wells, info_number(told, "wells_in_draws"), info_number(told, "draws"));
     json_array_foreach(list, i, e)
     {
         fputs("<li>from ", out), put_well(out, in, told, info_number(e, "from"));
@@ -269,7 +296,7 @@ static void put_escapes(FILE *out, const fig_input *in, json_t *told)
     fputs("<p>With its noise, and kept within the range, it forgets where it began after ", out);
     put_range(out, relaxation);
     put_time(out, in);
-    fprintf(out, ", when a third (1/e) of its slowest memory is left%s.</p>\n",
+    fprintf(out, ", when 1/e (37 %%) of its slowest memory is left%s.</p>\n",
             json_array_size(json_object_get(told, "fixed_points"))
                 ? " (the times above are those of small pushes without noise)"
                 : "");
@@ -541,6 +568,45 @@ static void put_potential(FILE *out, const rep_facts *f, json_t *told)
                                        : "");
 }
 
+/* The stable point that is nearest to a place; NaN: there is none. */
+static double nearest_stable(json_t *told, double place)
+{
+    double nearest = (double)NAN;
+    size_t i;
+    json_t *point;
+    json_array_foreach(json_object_get(told, "fixed_points"), i, point)
+    {
+        const double x = info_number(at(json_object_get(point, "x"), 0), "value");
+        if (strncmp(info_text(point, "type"), "stable", 6) != 0) continue;
+        if (!(fabs(x - place) >= fabs(nearest - place))) nearest = x;
+    }
+    return nearest;
+}
+
+/* Where the density is highest though f leads away from there, to a stable point: noise that is small holds paths. */
+static sock_status put_held(sock_context *ctx, FILE *out, const fig_input *in, json_t *told)
+{
+    json_t *x = json_object_get(json_object_get(told, "table"), "x");
+    json_t *density = json_object_get(json_object_get(told, "table"), "density");
+    const size_t count = json_array_size(x);
+    size_t top = 0;
+    double place[2], f[2], a[2];
+    if (sock_model_inputs(in->model) || !count || json_array_size(density) != count) return SOCK_OK;
+    for (size_t i = 1; i < count; i++)
+        if (json_number_value(at(density, i)) > json_number_value(at(density, top))) top = i;
+    place[0] = json_number_value(at(x, top)), place[1] = nearest_stable(told, place[0]);
+    const double length = json_number_value(at(x, count - 1)) - json_number_value(at(x, 0));
+    const double digits = length / 2; /* two of it: a hundredth of the range */
+    if (!(fabs(place[1] - place[0]) > apart * length)) return SOCK_OK;
+    const sock_status status = sock_model_evaluate_at(ctx, in->model, 2, place, NULL, f, a);
+    if (status < 0 || !(a[0] < a[1]) || !(f[0] * (place[1] - place[0]) > 0)) return status;
+    fputs("<p>Its paths are most often near <var>", out), page_text(out, sock_model_name(in->model, 0));
+    fputs("</var> = ", out), page_rounded(out, place[0], digits);
+    fputs(", not at the stable point ", out), page_rounded(out, place[1], digits);
+    fputs(", to which f points: where the noise is small, as it is there, paths stay long.</p>\n", out);
+    return SOCK_OK;
+}
+
 sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, const fig_input *in)
 {
     json_t *told = NULL;
@@ -567,7 +633,10 @@ sock_status meaning_write(sock_context *ctx, FILE *out, const rep_facts *f, cons
         if (!text) status = SOCK_ENOMEM;
     }
     if (text) fwrite(text, 1, size, out);
-    if (text && f->d == 1) put_potential(out, f, told);
+    if (text && f->d == 1) {
+        put_potential(out, f, told);
+        if (status >= 0) status = put_held(ctx, out, in, told);
+    }
     free(text);
     put_escapes(out, in, told);
     put_current(out, f, told);

@@ -326,6 +326,21 @@ static void noise_words(FILE *out, const rep_facts *f)
         fprintf(out, "<p>Steps are long: the law of each was followed in %zu substeps.</p>\n", noise->substeps);
 }
 
+int words_gave_up(const rep_facts *f) { return f->record.found.richer && !f->record.found.noise.used; }
+
+void words_richer(FILE *out, const rep_facts *f)
+{
+    const double gain = f->record.found.richer_gain, error = f->record.found.richer_error;
+    page_text(out, f->record.found.richer);
+    fprintf(out, ", which scored %.2g nats more in all, ", gain);
+    if (isnan(error))
+        fputs("but no clear gain by Euler's likelihood", out);
+    else if (error > gain)
+        fprintf(out, "with an error of %.2g", error);
+    else
+        fputs("less than is asked of the best of many", out);
+}
+
 /* Held-out score of the search beside constant coefficients. */
 static void search_words(FILE *out, const rep_facts *f)
 {
@@ -339,7 +354,8 @@ static void search_words(FILE *out, const rep_facts *f)
         score, found->noise.used ? " without noise" : "", constant);
     if (f->record.against_constant) fprintf(out, ": %s", sk_verdict_words(f->record.against_constant));
     if (f->record.against_constant == SK_BETTER) {
-        fputs(", each step is ", out), page_times(out, (score - constant) * (double)f->seen);
+        fputs(glance_little(f) ? ", but by little: each step is " : ", each step is ", out),
+            page_times(out, (score - constant) * (double)f->seen);
         fputs(" times as likely under the model", out);
     }
     if (f->record.against_constant != SK_BETTER && found->limited)
