@@ -4,6 +4,7 @@
  */
 #include "api/fitjob.h"
 #include "api/orderstat.h"
+#include "data/dates.h"
 #include "data/source.h"
 #include "data/summary.h"
 #include "tune/policy.h"
@@ -38,6 +39,7 @@ typedef struct survey {
     sk_times times;
     sk_reading reading;
     size_t wild, gaps, named;
+    bool other_times;              /* some are no clock's */
     named_step step[SK_WILD_TOLD]; /* the largest, falling */
     carry tail;
     bool failed;
@@ -187,6 +189,9 @@ static sock_status look(sock_context *ctx, survey *s, const sk_chunk *chunk, con
     const sock_data *data = chunk->data;
     const bool goes_on = chunk->before > 0, carried = goes_on && s->tail.points > 0;
     const bool shared = carried && s->tail.t[s->tail.points - 1] == data->t[0];
+    bool clock;
+    SK_TRY(sk_times_are_clock(ctx, data, &clock));
+    s->other_times = s->other_times || !clock;
     add_points(s, data, shared);
     add_steps(s, data);
     name_steps(ctx, s, data, wild);
@@ -303,6 +308,7 @@ static void put_counts(sock_context *ctx, survey *s, const char *source, json_t 
     put(s, object, "points", whole(s->points));
     put(s, object, "intervals", whole(s->times.steps));
     put(s, object, "steps", whole(s->times.steps));
+    put(s, object, "clock_times", json_boolean(!s->other_times));
     put(s, object, "names", sk_summary_names(ctx, s->d, s->name, &s->failed));
     put(s, object, "wild_steps", whole(s->wild));
     put(s, object, "gaps", whole(s->gaps));
