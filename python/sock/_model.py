@@ -832,6 +832,14 @@ def _with_inputs(X: Trajectories, settings: Mapping[str, Any]) -> Trajectories:
     return X if as_is else X.with_inputs(wanted or X.inputs, timed)
 
 
+def _refuse_unlogged(X: Trajectories, logged: Any) -> None:
+    """What was read before is taken as it is: a state whose logarithm is asked for must be one already."""
+    raw = [] if logged in (None, "none") else [name for name in _listed(logged) if f"log({name})" not in X.names]
+    if raw:
+        raise UsageError(f"log is {raw[0]!r}, and these trajectories hold {', '.join(X.names)}; "
+                         f"allowed: trajectories of logarithms, Trajectories(..., log={raw[0]!r}), or a frame")
+
+
 def as_trajectories(
     X: Any,
     settings: Mapping[str, Any],
@@ -844,6 +852,7 @@ def as_trajectories(
     files and frames must have (the model's), or a user's own for arrays."""
     if isinstance(X, Trajectories) and groups is None:
         X = _with_inputs(X, settings)
+        _refuse_unlogged(X, settings.get("log") if names is None else [n[4:-1] for n in names if n.startswith("log(")])
         other_order = names is not None and X.names != tuple(names) and sorted(X.names) == sorted(names)
         return X.reordered(names) if other_order and names is not None else X
     keys = ("id", "time", "state", "input", "time_dependent", "group", "grouping", "missing", "every", "time_unit", "wide", "log")

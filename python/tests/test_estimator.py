@@ -401,3 +401,16 @@ def test_without_matplotlib_the_message_is_clear(plain, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match="matplotlib, which is not installed"):
         plain.plot()
+
+
+def test_trajectories_that_are_not_logarithms_are_refused_where_log_is_asked_for():
+    paths = [np.exp(np.cumsum(0.05 * np.random.default_rng(k).normal(size=60))).reshape(-1, 1) for k in range(4)]
+    raw, logged = (sock.Trajectories(paths, dt=1.0, names=["w"], **more) for more in ({}, {"log": "w"}))
+    settings = dict(tune=False, drift="affine", diffusion="constant", log="w")
+    with pytest.raises(sock.UsageError, match="log is 'w', and these trajectories hold w"):
+        sock.SDE(**settings).fit(raw)
+    model = sock.SDE(**settings).fit(paths, dt=1.0, names=["w"])
+    assert model.names_ == ("log(w)",) and model.score(logged) == sock.SDE(**settings).fit(logged).score(paths, dt=1.0)
+    for use in (model.score, model.check):
+        with pytest.raises(sock.UsageError, match="log is 'w'"):
+            use(raw)
