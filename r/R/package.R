@@ -169,6 +169,8 @@ sock_convert <- function(files, folder, single = FALSE, ...) {
 
 # What data files hold, as sock info --json prints: a list. stream = TRUE: they stay on the disk (docs/scale.md).
 sock_info <- function(files, ...) {
+  if (inherits(files, "sock")) stop("sock_info reads files; summary(model) tells of a model", call. = FALSE)
+  if (!is.character(files)) stop("sock_info reads files; give their names, not an object of class ", class(files)[1], call. = FALSE)
   o <- options_of(list(...))
   json_read(.Call(C_info_files, path.expand(files), o$keys, o$values))
 }
@@ -535,8 +537,24 @@ with_logs <- function(model, values) {
   values
 }
 
+# A model of log(x) takes x and log(x) by name; of a number without a name nobody knows which it is.
+refuse_bare <- function(model, what, example) {
+  logged <- model$names[is_log(model$names)]
+  if (!length(logged)) return(invisible())
+  x <- sub("^log\\((.*)\\)$", "\\1", logged[1])
+  stop("the model is of ", logged[1], ", and ", what, " has no names: ", sprintf(example, x), " gives ", x, " itself, the name \"", logged[1],
+       "\" its logarithm", call. = FALSE)
+}
+
 points_of <- function(model, newdata) {
   d <- length(model$names)
+  by_name <- if (is.null(dim(newdata))) names(newdata) else if (is.matrix(newdata)) colnames(newdata)
+  if (any(is_log(model$names)) && !is.data.frame(newdata)) {
+    if (is.null(dim(newdata)) && d == 1L && length(unique(by_name)) == 1L) { # c(x = 1000), c("log(x)" = 7)
+      newdata <- matrix(newdata, ncol = 1L, dimnames = list(NULL, by_name[1]))
+    } else if (is.null(by_name) || (is.null(dim(newdata)) && d == 1L)) refuse_bare(model, "newdata", "data.frame(%s = )")
+    newdata <- if (is.matrix(newdata)) as.data.frame(newdata, optional = TRUE) else data.frame(as.list(newdata), check.names = FALSE)
+  }
   if (is.data.frame(newdata)) {
     newdata <- with_logs(model, newdata)
     missing <- setdiff(model$names, names(newdata))
@@ -637,7 +655,7 @@ times_of <- function(model, t) {
 # A start: by name where it has names, else in the order of the states.
 start_of <- function(model, x0) {
   d <- length(model$names)
-  if (!is.null(names(x0))) x0 <- unlist(with_logs(model, as.list(x0))[model$names])
+  if (is.null(names(x0))) refuse_bare(model, "x0", "c(%s = )") else x0 <- unlist(with_logs(model, as.list(x0))[model$names])
   if (length(x0) != d) stop("x0 must have one number for each of ", paste(model$names, collapse = ", "), call. = FALSE)
   as.double(x0)
 }
@@ -651,6 +669,10 @@ simulate.sock <- function(object, nsim = 1, seed = NULL, x0, t, step = 0, uncert
   count_of(nsim, "nsim", 1)
   count_of(seed, "seed", 0)
   d <- length(object$names)
+  if (missing(x0) || missing(t)) {
+    inner <- sub("^log\\((.*)\\)$", "\\1", object$names)
+    stop("simulate() needs a start x0 and times t: simulate(model, ", nsim, ", x0 = c(", paste(inner, "= ", collapse = ", "), "), t = 0:10)", call. = FALSE)
+  }
   x0 <- start_of(object, x0)
   t <- times_of(object, t)
   about <- summary(object)
@@ -671,6 +693,21 @@ apart <- function(...) {
   list(reading = given[reading], options = given[!reading])
 }
 
+# Test data none of which is near those of the fit: other units, or logarithms taken twice.
+warn_elsewhere <- function(model, data) {
+  if (is.null(model$data)) return(invisible())
+  fitted <- values_of(model$data)
+  given <- values_of(data)
+  for (name in intersect(model$data$names, intersect(colnames(fitted), colnames(given)))) {
+    known <- range(fitted[, name])
+    now <- range(given[, name])
+    if (now[1] <= known[2] + diff(known) / 4 && now[2] >= known[1] - diff(known) / 4) next
+    shown <- function(ends) paste(signif(ends[1], 4), "to", signif(ends[2], 4))
+    warning("all of the test data are far from those of the fit: ", name, " is ", shown(now), ", and was ", shown(known),
+            if (is_log(name)) "; the logarithm is taken here, the data hold the values themselves", call. = FALSE)
+  }
+}
+
 # Likelihood (by Euler steps, and by moments that follow the model over the step: PM') and, with the training data, MMD on
 # test data. `...`: delta, mmd_paths, mmd_step, seed. stream: test is the names of files that stay on the disk (docs/scale.md).
 sock_score <- function(model, test, train = NULL, stream = FALSE, ...) {
@@ -685,8 +722,10 @@ sock_score <- function(model, test, train = NULL, stream = FALSE, ...) {
     v <- .Call(C_score_files, model$pointer, path.expand(test), o$keys, o$values)
   } else {
     o <- options_of(given$options)
-    as_data <- function(x) if (is.null(x)) NULL else do.call(model_data, c(list(model, x), given$reading))$pointer
-    v <- .Call(C_score, model$pointer, as_data(test), as_data(train), o$keys, o$values)
+    as_data <- function(x) if (!is.null(x)) do.call(model_data, c(list(model, x), given$reading))
+    test <- as_data(test)
+    warn_elsewhere(model, test)
+    v <- .Call(C_score, model$pointer, test$pointer, as_data(train)$pointer, o$keys, o$values)
   }
   c(loglik = v[1], nats = v[10], perplexity_raw = v[2], loglik_moments = v[6],
     perplexity_moments_raw = v[7], loglik_filter = v[8], perplexity_filter_raw = v[9], mmd2 = v[3], intervals = v[4])
@@ -735,7 +774,7 @@ sock_explain <- function(model, data = if (model$order == 1L) model$data, inputs
 sock_report <- function(model, path, data = model$data, test = NULL, program = Sys.which("sock"), ...) {
   if (is.null(data)) stop("give the data: sock_report(model, path, data)", call. = FALSE)
   if (!nzchar(program)) stop("the program sock was not found; install it, or name it with program =", call. = FALSE)
-  name <- gsub("[^[:alnum:]_.-]+", "", if (missing(data)) deparse1(model$call$data) else deparse1(substitute(data)))
+  name <- gsub(if (.Platform$OS.type == "windows") "[^[:alnum:]_.-]+" else "[^[:alnum:]_.:-]+", "", if (missing(data)) deparse1(model$call$data) else deparse1(substitute(data)))
   if (!nzchar(name) || nchar(name) > 40 || grepl("^[.-]|^(data|test|model)$|NULL", name)) name <- "fromR"
   folder <- tempfile("sock")
   dir.create(folder)
@@ -757,7 +796,26 @@ sock_report <- function(model, path, data = model$data, test = NULL, program = S
   said <- suppressWarnings(system2(normalizePath(program), shQuote(given), stdout = TRUE, stderr = TRUE))
   if (!is.null(attr(said, "status")))
     stop(if (length(said)) paste(said, collapse = "\n") else paste(program, "failed with status", attr(said, "status")), call. = FALSE)
+  commands_of_r(model, path, if (name == "fromR") "data" else name)
   invisible(path)
+}
+
+# The commands in a page made from R are those of R: the files that the program read are gone.
+commands_of_r <- function(model, path, name) {
+  page <- readLines(path, warn = FALSE, encoding = "UTF-8")
+  first <- grep('<pre class="commands"', page, fixed = TRUE)[1]
+  last <- grep("</pre>", page, fixed = TRUE)
+  last <- last[last >= first][1]
+  if (is.na(first) || is.na(last)) return(invisible())
+  made <- if (is.null(model$call)) "" else deparse1(model$call)
+  said <- c("# in R, where the data are", if (nzchar(made) && nchar(made) < 500) paste("model <-", made),
+            paste0("sock_report(model, \"report.html\", data = ", name, ")"))
+  said <- gsub(">", "&gt;", gsub("<", "&lt;", gsub("&", "&amp;", said, fixed = TRUE), fixed = TRUE), fixed = TRUE)
+  before <- sub('(<pre class="commands"[^>]*>).*', "\\1", page[first])
+  after <- sub(".*?</pre>", "</pre>", page[last], perl = TRUE)
+  said[1] <- paste0(before, said[1])
+  said[length(said)] <- paste0(said[length(said)], after)
+  writeLines(enc2utf8(c(page[seq_len(first - 1L)], said, page[-seq_len(last)])), path, useBytes = TRUE)
 }
 
 # The evidence under the fields (docs/evidence.md): a list with one entry for each state and each number of intervals; of planes, for each pair
@@ -859,7 +917,8 @@ held_inputs <- function(model, values, u) {
   held
 }
 
-field_at <- function(model, points, held, ...) {
+field_at <- function(model, points, held, ...) { # points: the states of the model, in their order
+  points <- matrix(points, ncol = length(model$names), dimnames = list(NULL, model$names))
   if (is.null(held)) predict(model, points, ...) else predict(model, points, ..., inputs = as.list(held))
 }
 
@@ -966,7 +1025,7 @@ draw_ellipse <- function(centre, law, colour) {
 # model's outline and bars where the data put its right and its upper edge.
 plot_boxes <- function(model, states, boxes, frame, gap) {
   nine <- boxes$reach
-  f <- matrix(predict(model, boxes$centre), ncol = length(model$names))[, states, drop = FALSE]
+  f <- matrix(field_at(model, boxes$centre, NULL), ncol = length(model$names))[, states, drop = FALSE]
   at <- boxes$centre[, states, drop = FALSE]
   law <- function(i) diag(boxes$f_se[i, ], 2) %*% matrix(c(1, boxes$together[i], boxes$together[i], 1), 2) %*% diag(boxes$f_se[i, ], 2)
   reach <- pmax(abs(f), sqrt(nine) * boxes$f_se) / rep(gap, each = nrow(f))
@@ -978,7 +1037,7 @@ plot_boxes <- function(model, states, boxes, frame, gap) {
   suppressWarnings(arrows(at[, 1], at[, 2], at[, 1] + tau * f[, 1], at[, 2] + tau * f[, 2], length = 0.04, col = "#0072b2"))
   mtext(paste(sum(off), "of", length(off), "outlines miss their arrow;", signif(0.1 * length(off), 2), "by chance"), cex = 0.7)
   if (!model$has_diffusion) return(invisible())
-  a <- predict(model, boxes$centre, "diffusion")
+  a <- field_at(model, boxes$centre, NULL, "diffusion")
   own <- vapply(states, function(k) a[, k, k], numeric(nrow(at)))
   scale <- (0.45 / max(stats::quantile(apply(sqrt(own) / rep(gap, each = nrow(at)), 1, max), 0.9), .Machine$double.xmin))^2
   frame("a: do the data's steps agree?")

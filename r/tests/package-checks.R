@@ -3,7 +3,7 @@ library(sock)
 folder <- commandArgs(TRUE)[1]
 if (is.na(folder)) { # under R CMD check, where there is nothing of the program to compare with
   model <- sock_fit(datasets::lynx, log = "x", tune = FALSE, drift = "affine", diffusion = "constant")
-  stopifnot(identical(model$names, "log(x)"), is.finite(predict(model, 6)))
+  stopifnot(identical(model$names, "log(x)"), is.finite(predict(model, c(x = 400))))
   quit()
 }
 at <- function(name) file.path(folder, name)
@@ -268,7 +268,7 @@ stopifnot(is.character(warned))
 # Time series and data frames with dates, names in any case, logarithms.
 lynx <- sock_fit(datasets::lynx, log = "x", tune = FALSE, drift = "affine", diffusion = "constant")
 own <- sock_fit(list(as.numeric(time(datasets::lynx)), log(as.numeric(datasets::lynx))), tune = FALSE, drift = "affine", diffusion = "constant")
-stopifnot(identical(lynx$names, "log(x)"), all.equal(as.vector(predict(lynx, 6)), as.vector(predict(own, 6)), tolerance = 1e-10))
+stopifnot(identical(lynx$names, "log(x)"), all.equal(as.vector(predict(lynx, c("log(x)" = 6))), as.vector(predict(own, 6)), tolerance = 1e-10))
 stopifnot(all.equal(sock_score(lynx, datasets::lynx)[["loglik"]], sock_score(own, own$data)[["loglik"]], tolerance = 1e-9))
 stopifnot(identical(sock_data(datasets::EuStockMarkets)$names, colnames(datasets::EuStockMarkets)))
 days <- data.frame(Day = as.Date("2024-01-01") + 0:59, x = cumsum(sin(1:60)))
@@ -283,6 +283,11 @@ stopifnot(all.equal(24 * predict(hourly, 1), predict(plain, 1)))
 page <- tempfile(fileext = ".html")
 sock_report(model, page, frame)
 stopifnot(any(grepl("<html", readLines(page, n = 20, warn = FALSE))))
+trees <- sock_fit(datasets::Orange, tune = FALSE, drift = "affine", diffusion = "constant")
+sock_report(trees, page)
+lines <- readLines(page, warn = FALSE, encoding = "UTF-8")
+stopifnot(any(grepl("<title>[^<]*datasets::Orange", lines)), !any(grepl("sock report model.sock|datasets::Orange\\.csv -o", lines)),
+          any(grepl("model &lt;- sock_fit(data = datasets::Orange, tune = FALSE", lines, fixed = TRUE)), any(grepl("</html>", lines, fixed = TRUE)))
 stopifnot(grepl("not found", tryCatch(sock_report(model, page, frame, program = ""), error = conditionMessage)))
 
 # R's own data frames: what they say of themselves, names of times, columns that are no states, trajectories that nobody named.
@@ -362,9 +367,24 @@ stopifnot(identical(sock_score(named, setNames(frame, c("animal", "when", "x")))
 
 # A slope with its error; x itself where the model is of log(x).
 flat <- sock_fit(datasets::lynx, log = "x", drift = "affine", diffusion = "constant", threads = 1)
-slope <- (predict(flat, 8) - predict(flat, 6)) / 2
+at_log <- function(y) predict(flat, c("log(x)" = y))
+slope <- (at_log(8) - at_log(6)) / 2
 stopifnot(abs(coef(flat)[[1]] - slope) < 1e-12, confint(flat)[1] < slope, slope < confint(flat)[2], nobs(flat) == 113)
-stopifnot(identical(predict(flat, data.frame(x = exp(6))), predict(flat, 6)))
+stopifnot(identical(predict(flat, data.frame(x = exp(6))), at_log(6)), identical(predict(flat, c(x = exp(6))), at_log(6)),
+          identical(predict(flat, cbind(x = exp(c(6, 6)))), predict(flat, cbind("log(x)" = c(6, 6)))))
+fails(predict(flat, 4000, what = "sigma"), "model is of log\\(x\\), and newdata has no names: data.frame\\(x = \\) gives x itself")
+fails(predict(flat, matrix(4000)), "newdata has no names")
+fails(simulate(flat, 1, x0 = 5000, t = 0:1), "x0 has no names: c\\(x = \\) gives x itself, the name \"log\\(x\\)\" its logarithm")
+stopifnot(identical(simulate(flat, 1, seed = 1, x0 = c("log(x)" = log(300)), t = 0:1), simulate(flat, 1, seed = 1, x0 = c(x = 300), t = 0:1)))
+fails(simulate(flat, 3), "needs a start x0 and times t: simulate\\(model, 3, x0 = c\\(x = ")
+fails(sock_info(flat), "summary\\(model\\) tells of a model")
+fails(sock_fit(datasets::airmiles, log = "airmiles"), "no such state; there is: x")
+far <- tryCatch(sock_score(flat, log(datasets::lynx)), warning = conditionMessage)
+stopifnot(grepl("all of the test data are far from those of the fit: log\\(x\\) is 1.2\\d+ to 2.1\\d+, and was 3.6\\d+ to 8.8\\d+; the logarithm is taken here", far, perl = TRUE),
+          !grepl("far", tryCatch(sock_score(flat, datasets::lynx), warning = conditionMessage)[1]))
+pdf(NULL)
+plot(flat) # whose own points have names
+invisible(dev.off())
 stopifnot(all.equal(simulate(flat, 1, seed = 1, x0 = c(x = 300), t = 0:1)[1, 1, 1], c("log(x)" = log(300))))
 cat("R package", sock_version(), ": all checks passed\n")
 

@@ -4,7 +4,10 @@
 #include "readers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+enum { LIST_SIZE = 256 };
 
 bool sk_log_name(const char *name, size_t *from, size_t *length)
 {
@@ -33,6 +36,22 @@ sock_status sk_rows_take_log(sock_context *ctx, sk_rows *rows, size_t k)
     return SOCK_OK;
 }
 
+/* The states by name, as many as there is room for. */
+static const char *state_list(const sk_rows *rows, size_t states, char text[LIST_SIZE])
+{
+    size_t used = 0;
+    text[0] = 0;
+    for (size_t k = 0; k < states; k++) {
+        const char *comma = k ? ", " : "";
+        if (used + strlen(comma) + strlen(rows->state[k]) + sizeof ", ..." > LIST_SIZE) {
+            snprintf(text + used, LIST_SIZE - used, "%s...", comma);
+            break;
+        }
+        used += (size_t)snprintf(text + used, LIST_SIZE - used, "%s%s", comma, rows->state[k]);
+    }
+    return text;
+}
+
 static sock_status take_one(sock_context *ctx, sk_rows *rows, const char *name)
 {
     const size_t states = rows->d - rows->inputs;
@@ -43,11 +62,11 @@ static sock_status take_one(sock_context *ctx, sk_rows *rows, const char *name)
         if (sk_log_name(state, &from, &length) && strlen(name) == length && strncmp(state + from, name, length) == 0)
             return SOCK_OK; /* it is one already */
     }
-    char meant[SK_MEANT_ROOM];
+    char meant[SK_MEANT_ROOM], list[LIST_SIZE];
     sk_nearest near = sk_nearest_to(name, strlen(name));
     for (size_t k = 0; k < states; k++) sk_nearest_try(&near, rows->state[k]);
-    return sk_fail(ctx, SOCK_EUSAGE, "%s: log is '%s', and there is no such state%s", rows->source, name,
-                   sk_meant(&near, meant));
+    return sk_fail(ctx, SOCK_EUSAGE, "%s: log is '%s', and there is no such state%s; there %s: %s", rows->source, name,
+                   sk_meant(&near, meant), states == 1 ? "is" : "are", state_list(rows, states, list));
 }
 
 sock_status sk_rows_logs(sock_context *ctx, const sock_options *opts, sk_rows *rows)
