@@ -156,10 +156,10 @@ static sock_status evaluate_bands(const cli *c, const sock_model *model, double 
     double **const f[] = {&b->f_low, &b->f_high}, **const a[] = {&b->a_low, &b->a_high, &b->sigma_low, &b->sigma_high};
     sk_record record;
     sock_status status = sk_record_of_model(c->ctx, model, &record);
-    if (status < 0) return status;
-    at->a_banded = at->a && record.bands && !record.bands_reason;
-    if (at->a && record.bands && record.bands_reason) cli_note(c, "bands: %s", record.bands_reason);
+    at->a_banded = status >= 0 && at->a && record.bands && !record.bands_reason;
+    if (status >= 0 && at->a && record.bands && record.bands_reason) cli_note(c, "bands: %s", record.bands_reason);
     sk_record_clear(&record);
+    if (status < 0) return status;
     bool good = (b->outside = calloc(small, sizeof *b->outside)) != NULL;
     for (size_t i = 0; i < 2; i++) good = (*f[i] = calloc(small, sizeof(double))) && good;
     for (size_t i = 0; at->a_banded && i < 4; i++) good = (*a[i] = calloc(large, sizeof(double))) && good;
