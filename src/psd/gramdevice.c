@@ -243,7 +243,7 @@ static sock_status fill(const solution *s, sk_psd_result *r)
     for (size_t j = 0; j < r->rank; j++) r->values[j] = s->values[order - 1 - j] / (2 * s->z->lambda);
     for (size_t tile = 0; tile < order; tile += TILE)
         for (size_t from = 0; from < r->rank; from += TILE) {
-            double root[TILE];
+            double root[TILE] = {0};
             for (size_t j = 0; j < TILE && from + j < r->rank; j++) root[j] = sqrt(r->values[from + j]);
             for (size_t i = tile; i < SK_MIN(tile + TILE, order); i++)
                 for (size_t j = from; j < SK_MIN(from + TILE, r->rank); j++)
